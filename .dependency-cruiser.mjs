@@ -1,0 +1,44 @@
+/**
+ * Who may import whom. A package may import the ones named here and nothing else of ours;
+ * apps, examples, bench and docs stand above all of them.
+ */
+const layers = {
+  session: [],
+  store: ["session"],
+  "storage-memory": ["session", "store"],
+  "storage-sqlite": ["session", "store"],
+  engine: ["session", "store"]
+}
+
+const code = "^(packages|apps|examples)/[^/]+/(src|test)|^bench/"
+
+export default {
+  forbidden: [
+    { name: "unresolvable", severity: "error", from: { path: code }, to: { couldNotResolve: true } },
+    { name: "no-circular", severity: "error", from: {}, to: { circular: true } },
+    { name: "no-dist", severity: "error", from: { path: code }, to: { path: "^packages/[^/]+/dist" } },
+    { name: "no-orphans", severity: "error", from: { path: "/src/", orphan: true }, to: {} },
+    { name: "no-app-import", severity: "error", from: { path: "^packages/" }, to: { path: "^(apps|examples|bench)/" } },
+    {
+      name: "no-test-code-in-src",
+      severity: "error",
+      from: { path: "^(packages|apps)/[^/]+/src", pathNot: "/testing/" },
+      to: { path: "/(test|src/testing)/", pathNot: "^packages/engine/src/testing/" }
+    },
+    ...Object.entries(layers).map(([name, allowed]) => ({
+      name: `layer-${name}`,
+      severity: "error",
+      from: { path: `^packages/${name}/src` },
+      to: { path: "^packages/([^/]+)/", pathNot: `^packages/(${[name, ...allowed].join("|")})/` }
+    }))
+  ],
+  options: {
+    tsConfig: { fileName: "tsconfig.base.json" },
+    doNotFollow: { path: "node_modules" },
+    tsPreCompilationDeps: true,
+    enhancedResolveOptions: {
+      conditionNames: ["@colloquy/source", "import", "node", "default"],
+      exportsFields: ["exports"]
+    }
+  }
+}
