@@ -1,0 +1,151 @@
+/**
+ * Canonical JSON: one text for one value, whatever order its keys were set in.
+ *
+ * Keys are ordered by UTF-16 code unit, numbers and strings are written as in
+ * [RFC 8785](https://www.rfc-editor.org/rfc/rfc8785). What JSON cannot hold is refused, never turned into something
+ * else by accident: dates, big integers, binary, maps, class instances, functions and non-finite numbers need an
+ * explicit encoding of the caller's. A property that is `undefined` is absent; `-0` is `0`; a lone surrogate, in text
+ * or in a key, becomes U+FFFD.
+ *
+ * @since 0.1.0
+ */
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import { LimitExceeded, maxDepth } from "./Limits.ts"
+
+/**
+ * A value that JSON cannot hold exactly.
+ *
+ * **Details**
+ *
+ * `path` leads to it (property names and indices, `$` is the value itself), `reason` says what stands there. The caller
+ * encodes that part explicitly, for example a date as an ISO text or bytes as base64, and tries again.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotJson extends Schema.TaggedError<NotJson>("@colloquy/session/NotJson")("NotJson", {
+  path: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${this.path}: ${this.reason}`
+  }
+}
+
+/**
+ * Writes a value as canonical JSON. Deeper than {@link maxDepth} levels, a circular value among others, is
+ * `LimitExceeded`; `actual` is then the level at which writing stopped.
+ *
+ * @category encoding
+ * @since 0.1.0
+ */
+export const encode = (value: unknown): Result.Result<string, NotJson | LimitExceeded> => {
+  const fault: Fault = { reason: "", path: [] }
+  const text = write(value, 1, fault)
+  if (text !== undefined) return Result.succeed(text)
+  return Result.fail(
+    fault.path.length >= maxDepth
+      ? new LimitExceeded({ limit: "json-depth", maximum: maxDepth, actual: maxDepth + 1 })
+      : new NotJson({ path: ["$", ...fault.path.toReversed()].join(""), reason: fault.reason })
+  )
+}
+
+// --- internal ---
+
+/** What was found wrong; the path is collected from the inside out while `write` returns. */
+interface Fault {
+  reason: string
+  readonly path: Array<string>
+}
+
+const write = (value: unknown, depth: number, fault: Fault): string | undefined => {
+  switch (typeof value) {
+    case "string":
+      return writeString(value)
+    case "boolean":
+      return value ? "true" : "false"
+    case "number":
+      if (Number.isFinite(value)) return value === 0 ? "0" : String(value)
+      return refuse(fault, `${value} is not a JSON number`)
+    case "object":
+      if (value === null) return "null"
+      if (depth > maxDepth) return refuse(fault, `nested deeper than ${maxDepth} levels`)
+      return Array.isArray(value) ? writeArray(value, depth, fault) : writeObject(value, depth, fault)
+    default:
+      return refuse(fault, `${typeof value} has no JSON form`)
+  }
+}
+
+const writeArray = (items: ReadonlyArray<unknown>, depth: number, fault: Fault): string | undefined => {
+  let text = "["
+  for (let i = 0; i < items.length; i++) {
+    const item = write(items[i], depth + 1, fault)
+    if (item === undefined) return at(fault, `[${i}]`)
+    text += i === 0 ? item : "," + item
+  }
+  return text + "]"
+}
+
+const writeObject = (object: object, depth: number, fault: Fault): string | undefined => {
+  if (!isPlain(object)) {
+    return refuse(fault, `${object.constructor?.name ?? "this object"} has no JSON form, encode it explicitly`)
+  }
+  const keys = Object.keys(object)
+  if (!keys.every((key) => key.isWellFormed())) return writeRepaired(object, keys, depth, fault)
+  sort(keys)
+  let text = "{"
+  for (const key of keys) {
+    const property: unknown = object[key as keyof typeof object]
+    if (property === undefined) continue
+    const written = write(property, depth + 1, fault)
+    if (written === undefined) return at(fault, `.${key}`)
+    text += (text === "{" ? "" : ",") + writeString(key) + ":" + written
+  }
+  return text + "}"
+}
+
+/** An object with halves of surrogate pairs in its keys: two keys may become one, which would lose a value. */
+const writeRepaired = (
+  object: object,
+  keys: ReadonlyArray<string>,
+  depth: number,
+  fault: Fault
+): string | undefined => {
+  const repaired: Record<string, unknown> = Object.create(null)
+  for (const key of keys) {
+    const name = key.toWellFormed()
+    if (name in repaired) return at(fault, `.${name}`, "two keys differ only in a lone surrogate")
+    repaired[name] = object[key as keyof typeof object]
+  }
+  return writeObject(repaired, depth, fault)
+}
+
+/** Sorts by UTF-16 code unit in place; most objects come sorted or nearly so. */
+const sort = (keys: Array<string>): void => {
+  for (let i = 1; i < keys.length; i++) {
+    if (keys[i]! < keys[i - 1]!) {
+      keys.sort()
+      return
+    }
+  }
+}
+
+const writeString = (text: string): string => JSON.stringify(text.isWellFormed() ? text : text.toWellFormed())
+
+const isPlain = (object: object): boolean => {
+  const prototype: unknown = Object.getPrototypeOf(object)
+  // The prototype of a plain object of another realm has no prototype of its own.
+  return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
+}
+
+const refuse = (fault: Fault, reason: string): undefined => {
+  fault.reason = reason
+  return undefined
+}
+
+const at = (fault: Fault, step: string, reason = fault.reason): undefined => {
+  fault.reason = reason
+  fault.path.push(step)
+  return undefined
+}

@@ -1,0 +1,222 @@
+/**
+ * The coarse view of a log that applications list and send: one entry for each input, each model response, each step's
+ * tool results, each run's end and each summary.
+ *
+ * @since 0.1.0
+ */
+import type * as Prompt from "effect/ai/Prompt"
+import * as Schema from "effect/Schema"
+import type { CanonicalRecord } from "./CanonicalRecord.ts"
+import * as Conversation from "./Conversation.ts"
+import { BackgroundTask, type ConversationState, Grant } from "./ConversationState.ts"
+import { recap } from "./ConversationPrompt.ts"
+import { AgentName, type ConversationId } from "./Ids.ts"
+import { Failure, Mode } from "./Payload.ts"
+import { Usage } from "./Usage.ts"
+
+const optional = Schema.optionalKey
+
+/**
+ * A message of an entry, encoded as Effect AI encodes it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Message = Schema.declare(
+  (u): u is Prompt.MessageEncoded => typeof u === "object" && u !== null && "role" in u && "content" in u,
+  { identifier: "MessageEncoded", expected: "an encoded message" }
+)
+
+/**
+ * One entry. Its JSON is the value itself, in both directions.
+ *
+ * **Details**
+ *
+ * `at` is UTC in milliseconds, that of the entry's last record. `endsRun` is false on the last entry exactly when a
+ * crash cut its run off; a suspension, and an entry written outside a run, carry true. A summary holds the recap, the
+ * messages that stay visible behind it, and what else goes on: mode, conversation-wide grants, live background tasks.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const ConversationEntry = Schema.Struct({
+  agent: optional(AgentName),
+  messages: Schema.Array(Message),
+  at: Schema.Int,
+  model: optional(Schema.String),
+  usage: optional(Usage),
+  endsRun: Schema.Boolean,
+  isSummary: Schema.Boolean,
+  mode: optional(Mode),
+  error: optional(Failure),
+  grants: optional(Schema.Array(Grant)),
+  tasks: optional(Schema.Array(BackgroundTask))
+})
+/** @since 0.1.0 */
+export interface ConversationEntry extends Schema.Schema.Type<typeof ConversationEntry> {}
+
+/**
+ * Where an incremental projection stands: what it has to know of the records before.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Cursor {
+  readonly state: ConversationState
+  /** Results of the step that goes on; they become one entry when something else follows. */
+  readonly pending: Entry | undefined
+  /** What a summary may have to repeat: the messages of the visible window, by sequence. */
+  readonly visible: ReadonlyArray<{ readonly sequence: number; readonly messages: Entry["messages"] }>
+}
+
+type Entry = ConversationEntry
+
+/**
+ * A projection that has read nothing.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const start = (conversationId: ConversationId): Cursor => ({
+  state: Conversation.initial(conversationId),
+  pending: undefined,
+  visible: []
+})
+
+/**
+ * Reads more records: the entries that they complete, and where to go on. Splitting a log anywhere gives the same
+ * entries as reading it whole; {@link finish} gives what is not complete yet.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const advance = (
+  cursor: Cursor,
+  records: Iterable<CanonicalRecord>
+): { readonly cursor: Cursor; readonly entries: ReadonlyArray<ConversationEntry> } => {
+  const entries: Array<Entry> = []
+  let visible = [...cursor.visible]
+  let { pending, state } = cursor
+  for (const record of records) {
+    state = Conversation.replayLenient(state, [record]).state
+    const settled = readResult(record, pending, state)
+    const entry = settled === undefined ? readEntry(record, state, visible) : undefined
+    if (settled !== undefined) {
+      pending = settled
+      visible.push({ sequence: record.sequence, messages: settled.messages.slice(-1) })
+    } else if (entry !== undefined) {
+      if (pending !== undefined) entries.push(pending)
+      pending = undefined
+      entries.push(entry)
+      if (entry.isSummary) visible = visible.filter(({ sequence }) => isVisible(state, sequence))
+      else if (entry.messages.length > 0) visible.push({ sequence: record.sequence, messages: entry.messages })
+    }
+  }
+  return { cursor: { state, pending, visible }, entries }
+}
+
+/**
+ * What is not complete at the end of the log: the results of a step that goes on, or that a crash cut off.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const finish = (cursor: Cursor): ReadonlyArray<ConversationEntry> =>
+  cursor.pending === undefined ? [] : [cursor.pending]
+
+/**
+ * The entries of a whole log.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const fromRecords = (
+  conversationId: ConversationId,
+  records: Iterable<CanonicalRecord>
+): ReadonlyArray<ConversationEntry> => {
+  const { cursor, entries } = advance(start(conversationId), records)
+  return [...entries, ...finish(cursor)]
+}
+
+// --- internal ---
+
+const isVisible = ({ window }: ConversationState, sequence: number): boolean =>
+  sequence >= window.visibleFrom || window.pinned.includes(sequence)
+
+/** The entry of the step's results so far, with this one added; nothing when the record is no result. */
+const readResult = (record: CanonicalRecord, pending: Entry | undefined, state: ConversationState): Entry | undefined => {
+  const { at, payload } = record
+  if (payload._tag !== "ToolCallSettled") return undefined
+  const { callId, isFailure, modelOutput, name, result } = payload
+  const part = {
+    type: "tool-result" as const,
+    id: callId,
+    name,
+    isFailure,
+    result,
+    ...(modelOutput === undefined ? {} : { modelOutput })
+  }
+  return {
+    ...(state.agent === undefined ? {} : { agent: state.agent }),
+    messages: [...(pending?.messages ?? []), { role: "tool", content: [part] }],
+    at,
+    endsRun: false,
+    isSummary: false
+  }
+}
+
+const readEntry = (
+  record: CanonicalRecord,
+  state: ConversationState,
+  visible: ReadonlyArray<{ readonly sequence: number; readonly messages: Entry["messages"] }>
+): Entry | undefined => {
+  const { at, payload } = record
+  const base = {
+    ...(state.agent === undefined ? {} : { agent: state.agent }),
+    at,
+    endsRun: false,
+    isSummary: false
+  }
+  switch (payload._tag) {
+    case "InputRecorded":
+      return { ...base, messages: [payload.message] }
+    case "ModelResponded":
+      return {
+        ...base,
+        agent: payload.agent,
+        messages: [{ role: "assistant", content: payload.content }],
+        ...(payload.model === undefined ? {} : { model: payload.model }),
+        ...(payload.usage === undefined ? {} : { usage: payload.usage })
+      }
+    case "RunSuspended":
+      return { ...base, messages: [], endsRun: true, mode: payload.mode }
+    case "RunEnded":
+      return {
+        ...base,
+        messages: [],
+        endsRun: true,
+        mode: payload.mode,
+        ...(payload.error === undefined ? {} : { error: payload.error })
+      }
+    case "Compacted": {
+      if (payload.kind !== "summary") return undefined
+      const kept = visible.filter(({ sequence }) => isVisible(state, sequence))
+      return {
+        ...base,
+        messages: [
+          { role: "user", content: [{ type: "text", text: recap(payload.summary ?? "") }] },
+          ...kept.flatMap(({ messages }) => messages)
+        ],
+        ...(payload.model === undefined ? {} : { model: payload.model }),
+        ...(payload.usage === undefined ? {} : { usage: payload.usage }),
+        endsRun: state.runs.length === 0,
+        isSummary: true,
+        mode: state.mode,
+        grants: state.grants,
+        tasks: state.tasks
+      }
+    }
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,431 @@
+/**
+ * What a model is shown of a conversation: a total function from any log to a prompt that a provider accepts.
+ *
+ * The log is untouched. No result stands without its call and no call without its result, no message is empty, results
+ * stand in the order of their calls, ids are unique. Between two points with no open call, under equal options, the
+ * earlier prompt is a prefix of the later one, unless a compaction, a repair or the end of a run with `context` lies
+ * between: provider prompt caches depend on it.
+ *
+ * @since 0.1.0
+ */
+import * as Prompt from "effect/ai/Prompt"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { CanonicalRecord } from "./CanonicalRecord.ts"
+import type { ConversationState } from "./ConversationState.ts"
+import type * as Payload from "./Payload.ts"
+import * as Text from "./Text.ts"
+
+/**
+ * What a call without a result becomes: `omit` leaves it out, so that the model decides again; `unknown` shows it with a
+ * fixed neutral result, which says that it was interrupted and that nobody knows whether it took effect.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type UnsettledPolicy = "omit" | "unknown"
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** The system message. By default the instructions of an imported transcript, if it has any and they are visible. */
+  readonly instructions?: string | undefined
+  /** The provider that the prompt is for. Reasoning of another one is dropped; by default all is kept. */
+  readonly provider?: string | undefined
+  /** The model that the prompt is for. Reasoning of another one is dropped; by default all is kept. */
+  readonly model?: string | undefined
+  /** By tool name; default `unknown` for every tool. */
+  readonly unsettled?: ((toolName: string) => UnsettledPolicy) | undefined
+  /**
+   * For providers that refuse reasoning whose call is gone: a call without a result is shown as `unknown` wherever its
+   * message holds reasoning, whatever the policy says.
+   */
+  readonly reasoningNeedsCalls?: boolean | undefined
+}
+
+/**
+ * Something that the log has wrong, and that the prompt does not show as it stands.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Repair {
+  readonly kind:
+    | "call-without-result"
+    | "result-without-call"
+    | "repeated-call-id"
+    | "approval-part"
+    | "unreadable-part"
+    | "empty-message"
+    | "reasoning-without-content"
+    | "redacted"
+  readonly sequence: number
+  readonly callId?: string
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Projection {
+  readonly prompt: Prompt.Prompt
+  readonly repairs: ReadonlyArray<Repair>
+}
+
+/**
+ * The result of a call of which nobody knows whether it took effect.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const unknownResult = "The call was interrupted. It is not known whether it took effect."
+
+/**
+ * The result of a call whose own was cleared to make room.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const clearedResult = "The result was cleared to save room. Call the tool again if it is needed."
+
+/**
+ * Projects a conversation.
+ *
+ * **Details**
+ *
+ * `records` are those of `state`'s visible window in ascending order (more do no harm: what is not visible is skipped).
+ * Costs what is visible.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const project = (
+  state: ConversationState,
+  records: ReadonlyArray<CanonicalRecord>,
+  options: Options = {}
+): Projection => {
+  const { window } = state
+  const pinned = new Set(window.pinned)
+  const visible = records.filter(
+    ({ sequence }) => sequence <= state.sequence && (sequence >= window.visibleFrom || pinned.has(sequence))
+  )
+  const context: Context = {
+    options,
+    repairs: [],
+    results: collectResults(visible),
+    waiting: collectWaiting(state, visible),
+    cleared: new Set(window.clearedCallIds),
+    openRuns: new Set(state.runs.map((run) => run.runId)),
+    usedIds: new Set()
+  }
+  const blocks: Array<Block> = []
+  const summary = visible.find(({ sequence }) => sequence === window.summaryAt)
+  if (summary?.payload._tag === "Compacted" && summary.payload.summary !== undefined) {
+    blocks.push({ role: "user", content: [textPart(recap(summary.payload.summary))] })
+  }
+  let instructions = options.instructions
+  for (const record of visible) {
+    const { payload } = record
+    if (payload._tag === "ConversationCreated") instructions ??= payload.instructions
+    const block = projectRecord(record, context)
+    if (block !== undefined) blocks.push(block)
+  }
+  dropDanglingEnd(blocks)
+  for (const [sequence, callId] of orphans(context)) {
+    context.repairs.push({ kind: "result-without-call", sequence, callId })
+  }
+  return {
+    prompt: Prompt.fromMessages([
+      ...(instructions === undefined || isBlank(instructions)
+        ? []
+        : [Prompt.makeMessage("system", { content: instructions })]),
+      ...blocks.flatMap(toMessages)
+    ]),
+    repairs: context.repairs
+  }
+}
+
+/**
+ * How a summary is shown: as a user message that says what it is.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const recap = (summary: string): string =>
+  `<recap note="machine-made summary of the conversation so far">\n${summary}\n</recap>`
+
+// --- internal ---
+
+interface UserBlock {
+  readonly role: "user"
+  readonly content: ReadonlyArray<Prompt.UserMessagePart>
+}
+
+interface AssistantBlock {
+  readonly role: "assistant"
+  readonly content: ReadonlyArray<Prompt.AssistantMessagePart>
+  readonly results: ReadonlyArray<Prompt.ToolResultPart>
+  /** Every call that the response declares was left out. */
+  readonly lostItsCalls: boolean
+}
+
+type Block = UserBlock | AssistantBlock
+
+interface StoredResult {
+  readonly sequence: number
+  readonly payload: Payload.ToolCallSettled | Payload.Redacted
+  used: boolean
+}
+
+interface Context {
+  readonly options: Options
+  readonly repairs: Array<Repair>
+  readonly results: ReadonlyMap<string, ReadonlyArray<StoredResult>>
+  readonly waiting: ReadonlySet<string>
+  readonly cleared: ReadonlySet<string>
+  readonly openRuns: ReadonlySet<string>
+  readonly usedIds: Set<string>
+}
+
+// A separator that no id contains.
+const callKey = (call: { readonly runId: string; readonly step: number; readonly callId: string }): string =>
+  `${call.runId}\u0000${call.step}\u0000${call.callId}`
+
+/** Results by call; several where a log from elsewhere repeats an id within a response. */
+const collectResults = (records: ReadonlyArray<CanonicalRecord>): Map<string, Array<StoredResult>> => {
+  const results = new Map<string, Array<StoredResult>>()
+  for (const { payload, sequence } of records) {
+    const settled = payload._tag === "Redacted" ? payload.facts : payload
+    if (settled._tag !== "ToolCallSettled") continue
+    if (payload._tag !== "Redacted" && payload._tag !== "ToolCallSettled") continue
+    const key = callKey(settled)
+    const same = results.get(key)
+    const result = { sequence, payload, used: false }
+    if (same === undefined) results.set(key, [result])
+    else same.push(result)
+  }
+  return results
+}
+
+/** Calls whose approval is open, or was closed because people said something else instead. */
+const collectWaiting = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>): Set<string> => {
+  const waiting = new Set<string>(state.approvals.map(({ callId }) => callId))
+  const requested = new Map<string, string>()
+  for (const { payload } of records) {
+    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    if (facts._tag === "ApprovalRequested") requested.set(facts.approvalId, facts.callId)
+    if (facts._tag === "ApprovalResolved" && facts.decision === "superseded") {
+      const callId = requested.get(facts.approvalId)
+      if (callId !== undefined) waiting.add(callId)
+    }
+  }
+  return waiting
+}
+
+const orphans = (context: Context): Array<readonly [number, string]> => {
+  const found: Array<readonly [number, string]> = []
+  for (const same of context.results.values()) {
+    for (const { payload, sequence, used } of same) {
+      if (!used && payload._tag === "ToolCallSettled") found.push([sequence, payload.callId])
+    }
+  }
+  return found
+}
+
+const projectRecord = (record: CanonicalRecord, context: Context): Block | undefined => {
+  const { payload, sequence } = record
+  switch (payload._tag) {
+    case "InputRecorded":
+      return projectInput(payload, sequence, context)
+    case "ModelResponded":
+      return projectResponse(payload, sequence, context)
+    case "Redacted":
+      if (payload.facts._tag === "ModelResponded") {
+        const { calls, runId, step } = payload.facts
+        for (const { callId } of calls) useResult(context, { runId, step, callId })
+      }
+      if (payload.facts._tag === "ModelResponded" || payload.facts._tag === "InputRecorded") {
+        context.repairs.push({ kind: "redacted", sequence })
+      }
+      return undefined
+    default:
+      return undefined
+  }
+}
+
+const projectInput = (payload: Payload.InputRecorded, sequence: number, context: Context): Block | undefined => {
+  const parts = typeof payload.message.content === "string" ? [{ type: "text" as const, text: payload.message.content }] : payload.message.content
+  const content: Array<Prompt.UserMessagePart> = []
+  if (payload.context !== undefined && context.openRuns.has(payload.runId) && !isBlank(payload.context)) {
+    content.push(textPart(payload.context))
+  }
+  for (const part of parts) {
+    const read = readUserPart(part)
+    if (read === undefined) context.repairs.push({ kind: "unreadable-part", sequence })
+    else if (read.type !== "text" || !isBlank(read.text)) content.push(read)
+  }
+  if (content.length > 0) return { role: "user", content }
+  context.repairs.push({ kind: "empty-message", sequence })
+  return undefined
+}
+
+const projectResponse = (payload: Payload.ModelResponded, sequence: number, context: Context): Block | undefined => {
+  const { options, repairs } = context
+  const keepsReasoning = reasoningFits(payload, options)
+  const hasReasoning = keepsReasoning && payload.content.some(({ type }) => type === "reasoning")
+  const executed = pairedIds(payload.content)
+  const content: Array<Prompt.AssistantMessagePart> = []
+  const results: Array<Prompt.ToolResultPart> = []
+  let declared = 0
+  let shown = 0
+  for (const part of payload.content) {
+    switch (part.type) {
+      case "text":
+        if (!isBlank(part.text)) content.push(Prompt.makePart("text", part))
+        break
+      case "reasoning":
+        if (keepsReasoning) content.push(Prompt.makePart("reasoning", part))
+        break
+      case "file": {
+        const file = readFile(part)
+        if (file === undefined) repairs.push({ kind: "unreadable-part", sequence })
+        else content.push(file)
+        break
+      }
+      case "tool-call": {
+        declared++
+        const { runId, step } = payload
+        if (part.providerExecuted === true) {
+          if (executed.has(part.id)) {
+            shown++
+            content.push(Prompt.makePart("tool-call", { ...part, providerExecuted: true }))
+          } else repairs.push({ kind: "call-without-result", sequence, callId: part.id })
+          break
+        }
+        const stored = useResult(context, { runId, step, callId: part.id })
+        if (stored === undefined && context.waiting.has(part.id)) break
+        if (stored === undefined) repairs.push({ kind: "call-without-result", sequence, callId: part.id })
+        const policy = options.reasoningNeedsCalls === true && hasReasoning ? "unknown" : options.unsettled?.(part.name)
+        if (stored === undefined && policy === "omit") break
+        shown++
+        const id = uniqueId(part.id, sequence, context)
+        content.push(Prompt.makePart("tool-call", { ...part, id, providerExecuted: false }))
+        results.push(showResult(id, part.name, stored, context.cleared.has(part.id)))
+        break
+      }
+      case "tool-result":
+        if (executed.has(part.id)) content.push(readExecutedResult(part))
+        else repairs.push({ kind: "result-without-call", sequence, callId: part.id })
+        break
+      case "tool-approval-request":
+        // Effect AI runs the tool when it sees one of these.
+        repairs.push({ kind: "approval-part", sequence })
+        break
+    }
+  }
+  if (content.every(({ type }) => type === "reasoning")) {
+    const kind = content.length > 0 ? "reasoning-without-content" : "empty-message"
+    // A response that lost all its calls was reported call by call.
+    if (declared === 0) repairs.push({ kind, sequence })
+    return undefined
+  }
+  return { role: "assistant", content, results, lostItsCalls: declared > 0 && shown === 0 }
+}
+
+/** The visible end is never a message that only existed to make calls which are left out. */
+const dropDanglingEnd = (blocks: Array<Block>): void => {
+  for (let last = blocks.at(-1); last?.role === "assistant" && last.lostItsCalls; last = blocks.at(-1)) blocks.pop()
+}
+
+/** All reasoning of a response is kept, or none: providers verify the blocks of a message together. */
+const reasoningFits = (payload: Payload.ModelResponded, options: Options): boolean =>
+  (options.provider === undefined || options.provider === payload.provider) &&
+  (options.model === undefined || options.model === payload.model) &&
+  payload.content.every(
+    (part) =>
+      part.type !== "reasoning" || !isBlank(part.text) || Object.keys(part.options ?? {}).length > 0
+  )
+
+/** Ids of provider-executed calls that have their result in the same response. */
+const pairedIds = (content: Payload.ModelResponded["content"]): Set<string> => {
+  const results = new Set(content.flatMap((part) => (part.type === "tool-result" ? [part.id] : [])))
+  return new Set(
+    content.flatMap((part) =>
+      part.type === "tool-call" && part.providerExecuted === true && results.has(part.id) ? [part.id] : []
+    )
+  )
+}
+
+const useResult = (
+  context: Context,
+  call: { readonly runId: string; readonly step: number; readonly callId: string }
+): StoredResult | undefined => {
+  const stored = context.results.get(callKey(call))?.find(({ used }) => !used)
+  if (stored !== undefined) stored.used = true
+  return stored
+}
+
+const uniqueId = (id: string, sequence: number, context: Context): string => {
+  let unique = id
+  for (let n = 2; context.usedIds.has(unique); n++) unique = `${id}_${n}`
+  if (unique !== id) context.repairs.push({ kind: "repeated-call-id", sequence, callId: id })
+  context.usedIds.add(unique)
+  return unique
+}
+
+const showResult = (
+  id: string,
+  name: string,
+  stored: StoredResult | undefined,
+  cleared: boolean
+): Prompt.ToolResultPart => {
+  const part = (isFailure: boolean, result: unknown, modelOutput?: Prompt.ToolResultPart["modelOutput"]) =>
+    Prompt.makePart("tool-result", { id, name, isFailure, result, modelOutput, providerExecuted: false })
+  if (stored === undefined) return part(true, unknownResult)
+  const { payload } = stored
+  if (payload._tag === "Redacted") return part(false, "The result was removed.")
+  if (cleared) return part(payload.isFailure, clearedResult)
+  if (payload.shownBytes !== undefined) return part(payload.isFailure, shorten(payload.result, payload.shownBytes))
+  const output = payload.modelOutput?.flatMap((piece) => readUserPart(piece) ?? []) ?? []
+  if (output.length > 0) return part(payload.isFailure, payload.result, output)
+  return part(payload.isFailure, payload.result === "" ? "(empty)" : payload.result)
+}
+
+/** The first bytes of a result's text, and how much is missing. */
+const shorten = (result: unknown, shownBytes: number): string => {
+  const text = typeof result === "string" ? result : JSON.stringify(result)
+  const shown = Text.cut(text, shownBytes)
+  const missing = Text.byteLength(text) - Text.byteLength(shown)
+  return missing === 0 ? text : `${shown}\n[${missing} more bytes are not shown]`
+}
+
+const readExecutedResult = (part: Prompt.ToolResultPartEncoded): Prompt.ToolResultPart =>
+  Prompt.makePart("tool-result", {
+    ...part,
+    modelOutput: part.modelOutput?.flatMap((piece) => readUserPart(piece) ?? []),
+    providerExecuted: true
+  })
+
+const readUserPart = (part: Prompt.UserMessagePartEncoded): Prompt.UserMessagePart | undefined =>
+  part.type === "text" ? Prompt.makePart("text", part) : readFile(part)
+
+const readFile = (part: Prompt.FilePartEncoded): Prompt.FilePart | undefined => {
+  const file = decodeFile(part)
+  return Result.isSuccess(file) ? file.success : undefined
+}
+
+const decodeFile = Schema.decodeUnknownResult(Prompt.FilePart)
+
+const textPart = (text: string): Prompt.TextPart => Prompt.makePart("text", { text })
+
+const isBlank = (text: string): boolean => text.trim().length === 0
+
+const toMessages = (block: Block): Array<Prompt.Message> => {
+  if (block.role === "user") return [Prompt.makeMessage("user", { content: block.content })]
+  const assistant = Prompt.makeMessage("assistant", { content: block.content })
+  return block.results.length === 0
+    ? [assistant]
+    : [assistant, Prompt.makeMessage("tool", { content: block.results })]
+}

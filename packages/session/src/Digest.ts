@@ -1,0 +1,135 @@
+/**
+ * The digests that bind a log: of a record, of a batch's content, and of the log up to a batch.
+ *
+ * - `record = SHA-256(salt ‖ u32 schemaVersion ‖ payload bytes)`
+ * - `content = SHA-256(u32 length ‖ batch id ‖ u32 count ‖ { u32 length ‖ record id ‖ record digest }…)`
+ * - `tail_n = SHA-256(tail_{n-1} ‖ content_n)`; the empty log's tail is 32 zero bytes
+ *
+ * Numbers are big-endian. Time, epoch, producer and conversation are not hashed: a batch rebuilt after a crash, by
+ * another owner and with another clock reading, is the same batch. After a payload and its salt are removed, the chain
+ * over the kept record digests still verifies, and the digest gives nothing to guess the payload from.
+ *
+ * Digests are lower-case hex in the API and 32 bytes in a database.
+ *
+ * @since 0.1.0
+ */
+import { Buffer } from "node:buffer"
+import { hash } from "node:crypto"
+import * as Schema from "effect/Schema"
+import type { BatchId, RecordId } from "./Ids.ts"
+
+/**
+ * A SHA-256 digest as 64 lower-case hex digits.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).pipe(Schema.brand("Digest"))
+/** @since 0.1.0 */
+export type Digest = typeof Digest.Type
+
+/**
+ * How many random bytes are drawn for each record at its first write.
+ *
+ * @category limits
+ * @since 0.1.0
+ */
+export const saltBytes = 16
+
+/**
+ * The tail digest of a log without records.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const empty: Digest = Digest.make("0".repeat(64))
+
+/**
+ * The digest of one record: of its stored payload text, under its salt and schema version.
+ *
+ * @category digests
+ * @since 0.1.0
+ */
+export const record = (salt: Uint8Array, schemaVersion: number, payload: string): Digest => {
+  // A UTF-16 code unit is at most three UTF-8 bytes: small payloads are written without counting them first.
+  const room = payload.length < 8192 ? payload.length * 3 : Buffer.byteLength(payload)
+  const bytes = Buffer.allocUnsafe(salt.length + 4 + room)
+  bytes.set(salt)
+  bytes.writeUInt32BE(schemaVersion, salt.length)
+  const written = bytes.write(payload, salt.length + 4)
+  return sha256(bytes.subarray(0, salt.length + 4 + written))
+}
+
+/**
+ * The digest of a batch's content: of its id and its ordered records. It does not depend on the tail.
+ *
+ * @category digests
+ * @since 0.1.0
+ */
+export const content = (
+  batchId: BatchId,
+  records: ReadonlyArray<{ readonly recordId: RecordId; readonly digest: Digest }>
+): Digest => {
+  const size = records.reduce((sum, { recordId }) => sum + 36 + recordId.length * 3, 8 + batchId.length * 3)
+  const bytes = Buffer.allocUnsafe(size)
+  let offset = bytes.writeUInt32BE(records.length, writePrefixed(bytes, 0, batchId))
+  for (const { digest, recordId } of records) {
+    offset = writePrefixed(bytes, offset, recordId)
+    offset += bytes.write(digest, offset, "hex")
+  }
+  return sha256(bytes.subarray(0, offset))
+}
+
+/**
+ * The digest of a log after one more batch.
+ *
+ * @category digests
+ * @since 0.1.0
+ */
+export const tail = (previous: Digest, contentDigest: Digest): Digest => {
+  const bytes = Buffer.allocUnsafe(64)
+  bytes.write(previous, 0, "hex")
+  bytes.write(contentDigest, 32, "hex")
+  return sha256(bytes)
+}
+
+/**
+ * The digest of a text, for what is compared but not chained: parameters of a call, a set of tools, an input.
+ *
+ * @category digests
+ * @since 0.1.0
+ */
+export const text = (value: string): Digest => sha256(value)
+
+/**
+ * The 32 bytes of a digest, as databases store it.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const toBytes = (digest: Digest): Uint8Array => Buffer.from(digest, "hex")
+
+/**
+ * A digest from its 32 stored bytes. Fewer or more bytes are a defect: an adapter checks its columns.
+ *
+ * @category conversions
+ * @since 0.1.0
+ */
+export const fromBytes = (bytes: Uint8Array): Digest => {
+  if (bytes.byteLength !== 32) throw new RangeError(`a digest has 32 bytes, not ${bytes.byteLength}`)
+  return brand(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex"))
+}
+
+// --- internal ---
+
+// One-shot hashing costs 2.8 µs per KB here; `createHash` costs three times that for small inputs.
+const sha256 = (data: Uint8Array | string): Digest => brand(hash("sha256", data, "hex"))
+
+/** Hex of 32 bytes is a digest by construction; checking the pattern again would cost more than the hash. */
+const brand = (hex: string): Digest => hex as Digest
+
+const writePrefixed = (bytes: Buffer, offset: number, text: string): number => {
+  const written = bytes.write(text, offset + 4)
+  bytes.writeUInt32BE(written, offset)
+  return offset + 4 + written
+}
