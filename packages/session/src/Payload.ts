@@ -21,6 +21,11 @@ import { Usage } from "./Usage.ts"
 const Text = Schema.String
 const optional = Schema.optionalKey
 
+// A property that is undefined is absent from JSON: where one must stand, it would be stored and never be read again.
+const Json = Schema.Unknown.check(
+  Schema.makeFilter((value) => (value === undefined ? "undefined has no JSON form, nothing is null" : undefined))
+)
+
 /**
  * The 1-based place of a record in its conversation.
  *
@@ -284,7 +289,7 @@ const toolCallSettled = define(
   "ToolCallSettled",
   { runId: RunId, step: Ordinal, callId: ToolCallId, name: Text, outcome: CallOutcome, isFailure: Schema.Boolean },
   {
-    result: Schema.Unknown,
+    result: Json,
     modelOutput: optional(EncodedMessage.ModelOutput),
     shownBytes: optional(Schema.Natural)
   }
@@ -432,7 +437,7 @@ export interface RunEnded extends Schema.Schema.Type<typeof RunEnded> {}
 const submissionAccepted = define(
   "SubmissionAccepted",
   { submissionId: SubmissionId, agent: AgentName },
-  { contentDigest: Digest, input: Schema.Unknown, options: optional(Schema.Unknown) }
+  { contentDigest: Digest, input: Json, options: optional(Schema.Unknown) }
 )
 
 /**
@@ -521,7 +526,7 @@ export const RepairAnnotated = repairAnnotated.payload
 /** @since 0.1.0 */
 export interface RepairAnnotated extends Schema.Schema.Type<typeof RepairAnnotated> {}
 
-const custom = define("Custom", { name: Schema.NonEmptyString }, { data: Schema.Unknown })
+const custom = define("Custom", { name: Schema.NonEmptyString }, { data: Json })
 
 /**
  * A fact of somebody's own runtime; the reducer ignores it.

@@ -1,0 +1,175 @@
+/**
+ * Conversations as rows in memory: what a database would hold, to look at and to share between stores.
+ *
+ * @since 0.1.0
+ */
+import type { BatchRow, CheckpointRow, Commit, CommitResult, Head, RecordRow } from "@colloquy/store/ConversationDriver"
+
+/**
+ * The rows of one conversation. Records and batches ascend; `records[i]` has the sequence `i + 1`.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Rows {
+  readonly head: Head
+  readonly batches: ReadonlyArray<BatchRow>
+  readonly records: ReadonlyArray<RecordRow>
+  readonly callIds: ReadonlySet<string>
+  readonly checkpoints: ReadonlyArray<CheckpointRow>
+}
+
+/**
+ * A database in memory. Two stores over one database behave as two processes over one file.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface MemoryDatabase {
+  /** The rows of a conversation, as they stand now; staged ones begin with NUL. */
+  readonly rows: (conversationId: string) => Rows | undefined
+  /** All ids behind `after`, in the order of their UTF-8 bytes, staged ones included. */
+  readonly idsAfter: (after: string) => ReadonlyArray<string>
+  /** One atomic change; it costs what it writes. */
+  readonly commit: (commit: Commit) => CommitResult
+  /** A batch's place in `rows(…).batches`, by its id. */
+  readonly findBatch: (conversationId: string, batchId: string) => BatchRow | undefined
+  /** Whether the log has a record of this id. */
+  readonly hasRecord: (conversationId: string, recordId: string) => boolean
+}
+
+/**
+ * An empty database.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (): MemoryDatabase => {
+  const logs = new Map<string, Log>()
+  let sorted: ReadonlyArray<string> | undefined
+
+  /** The log that the commit changes, if the guard holds; a new one with the guard `absent`. */
+  const target = ({ adopt, conversationId, guard, head }: Commit): Log | undefined => {
+    const log = logs.get(conversationId)
+    if (guard === "absent") {
+      if (log !== undefined) return undefined
+      if (adopt === undefined) return newLog({ ...(head as Omit<Head, "conversationId">), conversationId })
+      const staged = logs.get(adopt)
+      if (staged?.head.sequence !== head.sequence || !equalBytes(staged?.head.tail, head.tail)) return undefined
+      return staged
+    }
+    if (log === undefined) return undefined
+    const { epoch, producerId, sequence, tail } = guard
+    const holds =
+      (sequence === undefined || sequence === log.head.sequence) &&
+      (epoch === undefined || epoch === log.head.epoch) &&
+      (producerId === undefined || producerId === log.head.producerId) &&
+      (tail === undefined || equalBytes(tail, log.head.tail))
+    return holds ? log : undefined
+  }
+
+  const commit = (commit: Commit): CommitResult => {
+    const { adopt, conversationId, drop, head } = commit
+    if (drop === true && logs.delete(conversationId)) sorted = undefined
+    const log = target(commit)
+    if (log === undefined || clashes(log, commit)) return "refused"
+    if (adopt !== undefined) logs.delete(adopt)
+    if (logs.get(conversationId) !== log) {
+      logs.set(conversationId, log)
+      sorted = undefined
+    }
+    log.head = { ...log.head, ...head, conversationId }
+    write(log, commit)
+    return "committed"
+  }
+
+  return {
+    rows: (conversationId) => logs.get(conversationId),
+    idsAfter: (after) => {
+      sorted ??= [...logs.keys()].toSorted(compareBytes)
+      let low = 0
+      for (let high = sorted.length; low < high; ) {
+        const middle = (low + high) >> 1
+        if (compareBytes(sorted[middle]!, after) <= 0) low = middle + 1
+        else high = middle
+      }
+      return sorted.slice(low)
+    },
+    commit,
+    findBatch: (conversationId, batchId) => {
+      const log = logs.get(conversationId)
+      const place = log?.batchPlaces.get(batchId)
+      return place === undefined ? undefined : log?.batches[place]
+    },
+    hasRecord: (conversationId, recordId) => logs.get(conversationId)?.recordIds.has(recordId) === true
+  }
+}
+
+// --- internal ---
+
+interface Log {
+  head: Head
+  readonly batches: Array<BatchRow>
+  readonly batchPlaces: Map<string, number>
+  readonly records: Array<RecordRow>
+  readonly recordIds: Set<string>
+  readonly callIds: Set<string>
+  checkpoints: ReadonlyArray<CheckpointRow>
+}
+
+const newLog = (head: Head): Log => ({
+  head,
+  batches: [],
+  batchPlaces: new Map(),
+  records: [],
+  recordIds: new Set(),
+  callIds: new Set(),
+  checkpoints: []
+})
+
+/** What a database's unique keys would refuse. */
+const clashes = (log: Log, { batches = [], records = [] }: Commit): boolean => {
+  const ids = new Set<string>()
+  for (const { recordId } of records) {
+    if (ids.has(recordId) || log.recordIds.has(recordId)) return true
+    ids.add(recordId)
+  }
+  return (
+    batches.some(({ batchId }) => log.batchPlaces.has(batchId)) ||
+    records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
+  )
+}
+
+const write = (log: Log, { batches = [], callIds = [], checkpoint, keepCheckpoints, records = [] }: Commit): void => {
+  for (const batch of batches) {
+    log.batchPlaces.set(batch.batchId, log.batches.length)
+    log.batches.push(batch)
+  }
+  for (const record of records) {
+    log.recordIds.add(record.recordId)
+    log.records.push(record)
+  }
+  for (const callId of callIds) log.callIds.add(callId)
+  if (checkpoint !== undefined) {
+    const others = log.checkpoints.filter(({ sequence }) => sequence !== checkpoint.sequence)
+    const newestFirst = [...others, checkpoint].toSorted((a, b) => b.sequence - a.sequence)
+    log.checkpoints = newestFirst.slice(0, keepCheckpoints)
+  }
+}
+
+const equalBytes = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
+  a !== undefined && b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
+
+/** The order of UTF-8 bytes is that of code points; JavaScript compares UTF-16 code units. */
+const compareBytes = (a: string, b: string): number => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
+/** Halves of surrogate pairs stand for code points behind U+FFFF. */
+const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

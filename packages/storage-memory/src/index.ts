@@ -1,0 +1,8 @@
+/**
+ * Conversations in memory, for tests and local development.
+ *
+ * @since 0.1.0
+ */
+export * as MemoryDatabase from "./MemoryDatabase.ts"
+export * as MemoryDriver from "./MemoryDriver.ts"
+export * as MemoryStorage from "./MemoryStorage.ts"

@@ -1,0 +1,204 @@
+/**
+ * What an adapter implements: rows in, rows out, and one guarded commit.
+ *
+ * A driver holds no rule of its own. Checks, codecs, digests, notification and retry are written once, above it; what
+ * the guard must compare is data. Ids are plain text here, compared byte by byte: an id that no caller can make (it
+ * begins with NUL) names rows that are being staged.
+ *
+ * @since 0.1.0
+ */
+import type { Status } from "@colloquy/session/ConversationState"
+import * as Context from "effect/Context"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
+import type { StoreUnavailable } from "./StoreError.ts"
+
+/**
+ * The row of a conversation. `tail` has 32 bytes; times are UTC in milliseconds.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface Head {
+  readonly conversationId: string
+  readonly sequence: number
+  readonly tail: Uint8Array
+  readonly epoch: number
+  readonly producerId: string | null
+  readonly status: Status
+  readonly title: string | null
+  readonly createdAt: number
+  readonly updatedAt: number
+  readonly erased: boolean
+}
+
+/**
+ * The row of a batch: records `first` to `last`, its content digest, and the tail digest after it.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface BatchRow {
+  readonly batchId: string
+  readonly first: number
+  readonly last: number
+  readonly epoch: number
+  readonly producerId: string
+  readonly content: Uint8Array
+  readonly tail: Uint8Array
+}
+
+/**
+ * The row of a record. `salt` has 16 bytes, or is null where the payload was removed.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface RecordRow {
+  readonly sequence: number
+  readonly recordId: string
+  readonly at: number
+  readonly schemaVersion: number
+  readonly salt: Uint8Array | null
+  readonly digest: Uint8Array
+  readonly payload: string
+}
+
+/**
+ * The row of a checkpoint; `state` is JSON.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface CheckpointRow {
+  readonly sequence: number
+  readonly digest: Uint8Array
+  readonly stateVersion: number
+  readonly state: string
+}
+
+/**
+ * A part of a log: the records after `after` and through `through`, at most `limit`, ascending unless `reverse`.
+ *
+ * @category requests
+ * @since 0.1.0
+ */
+export interface Range {
+  readonly conversationId: string
+  readonly after: number
+  readonly through: number
+  readonly limit: number
+  readonly reverse: boolean
+}
+
+/**
+ * Records in the order asked for, and ascending all batches that they belong to.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface Page {
+  readonly records: ReadonlyArray<RecordRow>
+  readonly batches: ReadonlyArray<BatchRow>
+}
+
+/**
+ * What must be true of the stored head for a commit to happen: that there is none, or that each named field is equal.
+ *
+ * @category requests
+ * @since 0.1.0
+ */
+export type Guard =
+  | "absent"
+  | {
+      readonly sequence?: number
+      readonly tail?: Uint8Array
+      readonly epoch?: number
+      readonly producerId?: string | null
+    }
+
+/**
+ * One atomic change of one conversation: if the guard holds and no row exists already, everything is written.
+ *
+ * **Details**
+ *
+ * - `head`: the fields that change; all of them with the guard `absent`, but `title`.
+ * - `batches`, `records`: new rows. A batch id, record id or sequence that exists refuses the commit.
+ * - `callIds`: added to the index of declared calls; those that are there stay.
+ * - `checkpoint`: written over one of the same sequence; then only the newest `keepCheckpoints` stay.
+ * - `adopt`: with the guard `absent`, the rows staged under this id become the conversation's, if they end at the
+ *   sequence and tail of `head`; otherwise the commit is refused.
+ * - `drop`: every row of the conversation goes before the guard is looked at; for what a crash left staged.
+ *
+ * @category requests
+ * @since 0.1.0
+ */
+export interface Commit {
+  readonly conversationId: string
+  readonly guard: Guard
+  readonly head: Partial<Omit<Head, "conversationId">>
+  readonly batches?: ReadonlyArray<BatchRow>
+  readonly records?: ReadonlyArray<RecordRow>
+  readonly callIds?: ReadonlyArray<string>
+  readonly checkpoint?: CheckpointRow
+  readonly keepCheckpoints?: number
+  readonly adopt?: string
+  readonly drop?: boolean
+}
+
+/**
+ * `refused`: the guard did not hold, or a row exists already. Nothing was written; the front finds out which.
+ *
+ * @category requests
+ * @since 0.1.0
+ */
+export type CommitResult = "committed" | "refused"
+
+/**
+ * The encoded storage of conversations.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ConversationDriver extends Context.Service<
+  ConversationDriver,
+  {
+    /** The conversation's row, strongly consistent with commits. */
+    readonly head: (conversationId: string) => Effect.Effect<Option.Option<Head>, StoreUnavailable>
+    /** A batch by its id. */
+    readonly batch: (conversationId: string, batchId: string) => Effect.Effect<Option.Option<BatchRow>, StoreUnavailable>
+    /** The batch whose last record has this sequence. */
+    readonly batchEndingAt: (
+      conversationId: string,
+      sequence: number
+    ) => Effect.Effect<Option.Option<BatchRow>, StoreUnavailable>
+    /** Records, and the batches that they belong to. */
+    readonly records: (range: Range) => Effect.Effect<Page, StoreUnavailable>
+    /** Those of these record ids that the log has. */
+    readonly recordIds: (
+      conversationId: string,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    /** Those of these call ids that were ever declared in the log. */
+    readonly callIds: (
+      conversationId: string,
+      ids: ReadonlyArray<string>
+    ) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    /** Checkpoints at or before a sequence, newest first. */
+    readonly checkpoints: (
+      conversationId: string,
+      atOrBefore: number
+    ) => Effect.Effect<ReadonlyArray<CheckpointRow>, StoreUnavailable>
+    /** Conversations whose id comes after `after` in byte order, erased ones included, staged ones not. */
+    readonly list: (request: {
+      readonly after: string
+      readonly limit: number
+      readonly status: Status | undefined
+    }) => Effect.Effect<ReadonlyArray<Head>, StoreUnavailable>
+    /** All or nothing, and durable as the adapter's options say, before it answers. */
+    readonly commit: (commit: Commit) => Effect.Effect<CommitResult, StoreUnavailable>
+    /** A hint that somebody else (another process) may have committed. The front wakes its observers; they read. */
+    readonly changes: Stream.Stream<void>
+  }
+>()("@colloquy/store/ConversationDriver") {}

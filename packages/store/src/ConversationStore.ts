@@ -1,0 +1,164 @@
+/**
+ * The fenced, idempotent store contract of conversations, over an encoded driver.
+ *
+ * An append is atomic, bound by digests to everything before it, idempotent by its batch id, checked against the expected
+ * tail, and fenced by the producer's epoch. The order of its checks is the same over every driver: shape and limits,
+ * unknown or erased, replay, fence, tail, identity; then it writes, and only then it acknowledges.
+ *
+ * @since 0.1.0
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { Status } from "@colloquy/session/ConversationState"
+import type { BatchId, ConversationId } from "@colloquy/session/Ids"
+import type { UnsupportedVersion } from "@colloquy/session/Upcast"
+import * as Context from "effect/Context"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import type * as Option from "effect/Option"
+import type * as Stream from "effect/Stream"
+import type { Archive } from "./Archive.ts"
+import type { ConversationDriver } from "./ConversationDriver.ts"
+import * as Front from "./internal/front.ts"
+import type {
+  AppendError,
+  CheckpointRejected,
+  ConversationErased,
+  ConversationNotFound,
+  FenceRejected,
+  ImportRejected,
+  ReadError,
+  StoreUnavailable
+} from "./StoreError.ts"
+import type {
+  AppendRequest,
+  Appended,
+  Checkpoint,
+  ExportRequest,
+  Imported,
+  Materialized,
+  MaterializeRequest,
+  Options,
+  Position,
+  ReadRequest,
+  SaveCheckpointRequest,
+  StoredBatch,
+  Summary
+} from "./StoreModel.ts"
+import type { Report } from "./Verification.ts"
+
+/**
+ * The store of conversations.
+ *
+ * Every operation may fail with `StoreUnavailable`. Interrupting one leaves nothing half-written; an interrupted append
+ * may have happened, which its batch id tells.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class ConversationStore extends Context.Service<
+  ConversationStore,
+  {
+    /**
+     * Creates a conversation if it is absent, as an empty log, and says who may write.
+     *
+     * Without `epoch` the producer takes over: the epoch rises by one, atomically. With one: lower is fenced; equal does
+     * nothing for the producer that holds it and is fenced for any other; higher is raised to. `FenceRejected`: somebody
+     * else is the owner; stop.
+     */
+    readonly materialize: (
+      request: MaterializeRequest
+    ) => Effect.Effect<Materialized, FenceRejected | ConversationErased | StoreUnavailable>
+    /**
+     * Appends a batch: all of its records, or none. Idempotent by the batch id, for ever: a batch that is in the log is
+     * confirmed whatever tail or epoch the request names. See {@link AppendError} for what the caller does about each.
+     */
+    readonly append: (request: AppendRequest) => Effect.Effect<Appended, AppendError>
+    /** Records in order, in constant memory. A conversation that does not exist, or a damaged record, ends the stream. */
+    readonly read: (request: ReadRequest) => Stream.Stream<CanonicalRecord, ReadError>
+    /**
+     * Every record after `after`, exactly once and in order, with no gap between what was there and what comes. Does
+     * not end by itself.
+     */
+    readonly observe: (request: {
+      readonly conversationId: ConversationId
+      readonly after: number
+    }) => Stream.Stream<CanonicalRecord, ReadError>
+    /** Where the log ends and who may write, strongly consistent with append. */
+    readonly tail: (request: {
+      readonly conversationId: ConversationId
+    }) => Effect.Effect<Position, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /** A batch by its id: what a producer asks after a lost acknowledgement. */
+    readonly batch: (request: {
+      readonly conversationId: ConversationId
+      readonly batchId: BatchId
+    }) => Effect.Effect<Option.Option<StoredBatch>, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /** Those of these tool-call ids that the log has declared at any time; from an index. */
+    readonly hasCallIds: (request: {
+      readonly conversationId: ConversationId
+      readonly callIds: ReadonlyArray<string>
+    }) => Effect.Effect<ReadonlySet<string>, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /** A consistent snapshot as one value: through the last batch that ends at or before `through`. */
+    readonly export: (request: ExportRequest) => Effect.Effect<Archive, ReadError>
+    /** The same snapshot as lines of NDJSON, in constant memory. */
+    readonly exportLines: (request: ExportRequest) => Stream.Stream<string, ReadError>
+    /**
+     * Takes one archive from its lines: all or nothing. A log that equals or extends it is left as it is.
+     *
+     * The conversation comes in unchanged, open runs and epoch included, with no owner. Blank lines are skipped.
+     */
+    readonly import: <E, R>(
+      lines: Stream.Stream<string, E, R>
+    ) => Effect.Effect<
+      Imported,
+      ImportRejected | ConversationErased | UnsupportedVersion | StoreUnavailable | E,
+      R
+    >
+    /** Takes several archives, one after the other in the lines; each all or nothing. */
+    readonly importAll: <E, R>(
+      lines: Stream.Stream<string, E, R>
+    ) => Stream.Stream<Imported, ImportRejected | ConversationErased | UnsupportedVersion | StoreUnavailable | E, R>
+    /**
+     * Keeps a snapshot of the reducer's state at the end of a batch. Fenced; the last writer of a sequence wins; the
+     * newest four stay. A checkpoint is disposable: a failure loses nothing.
+     */
+    readonly saveCheckpoint: (
+      request: SaveCheckpointRequest
+    ) => Effect.Effect<
+      void,
+      CheckpointRejected | FenceRejected | ConversationNotFound | ConversationErased | StoreUnavailable
+    >
+    /**
+     * The newest usable snapshot. One of another state version, with a digest that is not the log's, or that does not
+     * decode is skipped with a log line; without any, the caller replays from the beginning.
+     */
+    readonly loadCheckpoint: (request: {
+      readonly conversationId: ConversationId
+      readonly atOrBefore?: number | undefined
+    }) => Effect.Effect<Option.Option<Checkpoint>, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /** Conversations in the byte order of their ids; from an index, not from logs. */
+    readonly list: (request?: {
+      readonly after?: ConversationId | undefined
+      readonly limit?: number | undefined
+      readonly status?: Status | undefined
+    }) => Stream.Stream<Summary, StoreUnavailable>
+    /**
+     * Reads a whole log and checks every digest, the chain, and the reducer's rules. Damage is reported, not thrown; the
+     * check goes on behind it.
+     */
+    readonly verify: (request: {
+      readonly conversationId: ConversationId
+    }) => Effect.Effect<
+      Report,
+      ConversationNotFound | ConversationErased | UnsupportedVersion | StoreUnavailable
+    >
+  }
+>()("@colloquy/store/ConversationStore") {}
+
+/**
+ * The store over a driver. Adapters provide it with their own; few programs need it directly.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options = {}): Layer.Layer<ConversationStore, never, ConversationDriver> =>
+  Layer.effect(ConversationStore, Effect.map(Front.make(options), ConversationStore.of))

@@ -1,0 +1,250 @@
+/**
+ * What can go wrong with a store, the same for every adapter. Each error names the values and the way out.
+ *
+ * @since 0.1.0
+ */
+import { Digest } from "@colloquy/session/Digest"
+import * as Ids from "@colloquy/session/Ids"
+import type { LimitExceeded } from "@colloquy/session/Limits"
+import type { UnsupportedVersion } from "@colloquy/session/Upcast"
+import * as Schema from "effect/Schema"
+
+const { BatchId, ConversationId, ProducerId, RecordId } = Ids
+
+const error = "@colloquy/store"
+
+/**
+ * The end of a log: the last sequence (0 when there is none) and the digest there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Tail = Schema.Struct({ sequence: Schema.Natural, digest: Digest })
+/** @since 0.1.0 */
+export interface Tail extends Schema.Schema.Type<typeof Tail> {}
+
+/**
+ * Who may write: the epoch and the producer that holds it; nobody after an import.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export const Fence = Schema.Struct({ epoch: Schema.Natural, producerId: Schema.NullOr(ProducerId) })
+/** @since 0.1.0 */
+export interface Fence extends Schema.Schema.Type<typeof Fence> {}
+
+/**
+ * No conversation has this id. Materialize it first, or correct the id.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ConversationNotFound extends Schema.TaggedError<ConversationNotFound>(`${error}/ConversationNotFound`)(
+  "ConversationNotFound",
+  { conversationId: ConversationId }
+) {
+  override get message() {
+    return `there is no conversation ${this.conversationId}: materialize it first, or correct the id`
+  }
+}
+
+/**
+ * The conversation was erased. Its id stays blocked; use another one.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ConversationErased extends Schema.TaggedError<ConversationErased>(`${error}/ConversationErased`)(
+  "ConversationErased",
+  { conversationId: ConversationId }
+) {
+  override get message() {
+    return `conversation ${this.conversationId} was erased and its id is blocked: use another id`
+  }
+}
+
+/**
+ * Somebody else may write. The producer stops; it runs nothing more for this conversation.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class FenceRejected extends Schema.TaggedError<FenceRejected>(`${error}/FenceRejected`)("FenceRejected", {
+  conversationId: ConversationId,
+  actual: Fence,
+  attempted: Fence
+}) {
+  override get message() {
+    const { actual, attempted } = this
+    return (
+      `epoch ${actual.epoch} of ${this.conversationId} is held by ${actual.producerId ?? "nobody"}, ` +
+      `not by ${attempted.producerId ?? "nobody"} at epoch ${attempted.epoch}: stop, or take over with materialize`
+    )
+  }
+}
+
+/**
+ * The batch does not fit the log. Nothing was written.
+ *
+ * **Details**
+ *
+ * - `batch-content`: another batch with this id is in the log. The producer made one id twice: a fault of its own.
+ * - `tail`: the log ends elsewhere, at `tail`. Read on from what is known, then append again.
+ * - `record-identity`: `recordId` is in the log, or twice in the batch.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AppendConflict extends Schema.TaggedError<AppendConflict>(`${error}/AppendConflict`)("AppendConflict", {
+  conversationId: ConversationId,
+  batchId: BatchId,
+  reason: Schema.Literals(["batch-content", "tail", "record-identity"]),
+  tail: Tail,
+  recordId: Schema.optionalKey(RecordId)
+}) {
+  override get message() {
+    const what = {
+      "batch-content": `another batch with this id is in the log: give each batch an id of its own`,
+      tail: `the log ends at ${this.tail.sequence} (${this.tail.digest.slice(0, 12)}): read on, then append again`,
+      "record-identity": `record ${this.recordId ?? "?"} is there already: give each record an id of its own`
+    }
+    return `batch ${this.batchId} does not fit ${this.conversationId}: ${what[this.reason]}`
+  }
+}
+
+/**
+ * The batch is not one: it is empty, or a record is not valid. Nothing was written; the caller mends the record.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidBatch extends Schema.TaggedError<InvalidBatch>(`${error}/InvalidBatch`)("InvalidBatch", {
+  conversationId: ConversationId,
+  batchId: BatchId,
+  recordId: Schema.optionalKey(RecordId),
+  reason: Schema.String
+}) {
+  override get message() {
+    const where = this.recordId === undefined ? "" : ` record ${this.recordId}:`
+    return `batch ${this.batchId} for ${this.conversationId}:${where} ${this.reason}`
+  }
+}
+
+/**
+ * The checkpoint does not fit the log. Nothing was written; a checkpoint is disposable, so nothing is lost.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CheckpointRejected extends Schema.TaggedError<CheckpointRejected>(`${error}/CheckpointRejected`)(
+  "CheckpointRejected",
+  {
+    conversationId: ConversationId,
+    sequence: Schema.Natural,
+    reason: Schema.Literals(["ahead-of-tail", "inside-a-batch", "other-digest", "other-conversation"])
+  }
+) {
+  override get message() {
+    return `the checkpoint at ${this.sequence} of ${this.conversationId} is refused: ${this.reason}`
+  }
+}
+
+/**
+ * The archive was not taken, and nothing was written. `line` is 1-based.
+ *
+ * **Details**
+ *
+ * - `format`: not an archive of ours, or a newer one.
+ * - `torn`: it ends too early, or a line is cut.
+ * - `altered`: a digest does not verify, or lines are missing, doubled or in another order.
+ * - `invalid`: a record is not valid, or over a limit.
+ * - `diverged`: the stored conversation of this id has another history. Import under another id, or into another store.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ImportRejected extends Schema.TaggedError<ImportRejected>(`${error}/ImportRejected`)("ImportRejected", {
+  reason: Schema.Literals(["format", "torn", "altered", "invalid", "diverged"]),
+  line: Schema.Natural,
+  conversationId: Schema.optionalKey(ConversationId),
+  detail: Schema.String
+}) {
+  override get message() {
+    const whose = this.conversationId === undefined ? "" : ` of ${this.conversationId}`
+    return `the archive${whose} is refused at line ${this.line} (${this.reason}): ${this.detail}`
+  }
+}
+
+/**
+ * A stored record cannot be read: the file was damaged. Everything through `lastGood` is intact.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class CorruptRecord extends Schema.TaggedError<CorruptRecord>(`${error}/CorruptRecord`)("CorruptRecord", {
+  conversationId: ConversationId,
+  sequence: Schema.Natural,
+  lastGood: Schema.Natural,
+  reason: Schema.String
+}) {
+  override get message() {
+    return (
+      `record ${this.sequence} of ${this.conversationId} is damaged (${this.reason}); ` +
+      `records through ${this.lastGood} are intact: restore a backup, or export up to there`
+    )
+  }
+}
+
+/**
+ * The database did not do it: somebody else holds it, the connection was lost, the disk is full, it may only be read.
+ *
+ * **Details**
+ *
+ * With `retryable` the same call may succeed later: retry it under the same batch id, not before `retryAfterMillis` if
+ * that is given. A write that failed this way may have happened all the same; the batch id tells.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class StoreUnavailable extends Schema.TaggedError<StoreUnavailable>(`${error}/StoreUnavailable`)(
+  "StoreUnavailable",
+  {
+    reason: Schema.Literals(["contention", "connection", "disk-full", "read-only", "damaged", "refused", "other"]),
+    retryable: Schema.Boolean,
+    retryAfterMillis: Schema.optionalKey(Schema.Natural),
+    detail: Schema.String,
+    cause: Schema.Defect()
+  }
+) {
+  override get message() {
+    return `the store is unavailable (${this.reason}): ${this.detail}`
+  }
+}
+
+/**
+ * What `append` fails with, in the order of its checks.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type AppendError =
+  | LimitExceeded
+  | InvalidBatch
+  | ConversationNotFound
+  | ConversationErased
+  | FenceRejected
+  | AppendConflict
+  | StoreUnavailable
+
+/**
+ * What reading fails with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type ReadError =
+  | ConversationNotFound
+  | ConversationErased
+  | CorruptRecord
+  | UnsupportedVersion
+  | StoreUnavailable
