@@ -1,0 +1,161 @@
+/**
+ * The tables of a file, their version, and the marks that tell our files from others.
+ *
+ * @since 0.1.0
+ */
+import { UnsupportedVersion } from "@colloquy/session/Upcast"
+import { StoreUnavailable } from "@colloquy/store/StoreError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Migrator from "effect/sql/Migrator"
+import * as SqlClient from "effect/sql/SqlClient"
+import { SqlError } from "effect/sql/SqlError"
+import { isBusy, lockSchedule, translate } from "./internal/connection.ts"
+
+/**
+ * The version of the tables that this release writes.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const schemaVersion = 1
+
+/**
+ * The `application_id` of our files: "Clqy". See https://www.sqlite.org/pragma.html#pragma_application_id
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const applicationId = 0x436c7179
+
+/**
+ * Refuses a file of something else, or of a newer release, before anything is written; then brings an empty file or an
+ * older one of ours up to date.
+ *
+ * **Details**
+ *
+ * Everything happens in one IMMEDIATE transaction: of several processes that open a file at once, one migrates and the
+ * others find it done. `StoreUnavailable` with the reason `refused`: choose another file. `UnsupportedVersion`: update.
+ *
+ * @category migrating
+ * @since 0.1.0
+ */
+export const migrate: Effect.Effect<void, StoreUnavailable | UnsupportedVersion, SqlClient.SqlClient> = Effect.gen(
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    if ((yield* inspect) === "current") return
+    yield* sql.withTransaction(
+      Effect.gen(function* () {
+        // Somebody else may have migrated while this one waited for the lock.
+        if ((yield* inspect) === "current") return
+        yield* run
+        yield* sql.unsafe(`PRAGMA application_id = ${applicationId}`)
+        yield* sql.unsafe(`PRAGMA user_version = ${schemaVersion}`)
+      })
+    )
+  }
+).pipe(
+  Effect.provideService(SqlClient.BeginTransaction, "BEGIN IMMEDIATE"),
+  Effect.retry({ while: isBusy, schedule: lockSchedule(Duration.seconds(30)) }),
+  Effect.mapError((error) => (error instanceof SqlError || error._tag === "MigrationError" ? translate(error) : error))
+)
+
+/**
+ * Looks at the marks of a file without changing it, and refuses one that is not ours or is newer.
+ *
+ * @category migrating
+ * @since 0.1.0
+ */
+export const inspect: Effect.Effect<
+  "empty" | "older" | "current",
+  SqlError | StoreUnavailable | UnsupportedVersion,
+  SqlClient.SqlClient
+> = Effect.gen(function* () {
+  const sql = yield* SqlClient.SqlClient
+  const [application] = yield* sql.unsafe<{ application_id: number }>("PRAGMA application_id")
+  const [user] = yield* sql.unsafe<{ user_version: number }>("PRAGMA user_version")
+  const tables = yield* sql.unsafe("SELECT 1 FROM sqlite_master LIMIT 1")
+  const mark = application?.application_id ?? 0
+  const version = user?.user_version ?? 0
+  if (mark === 0 && tables.length === 0) return "empty"
+  if (mark !== applicationId) {
+    return yield* new StoreUnavailable({
+      reason: "refused",
+      retryable: false,
+      detail: `the file is a SQLite database of something else (application_id ${mark}); choose another file`,
+      cause: null
+    })
+  }
+  if (version > schemaVersion) {
+    return yield* new UnsupportedVersion({ what: "the database file", found: version, supported: schemaVersion })
+  }
+  return version === schemaVersion ? "current" : "older"
+})
+
+// --- internal ---
+
+// Ids compare bytewise (BINARY is the default collation). Payloads are text that the database never parses. Rows of a
+// batch stand once: their producer and epoch are the batch's.
+const tables = [
+  `CREATE TABLE conversations (
+    key INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    sequence INTEGER NOT NULL,
+    tail BLOB NOT NULL,
+    epoch INTEGER NOT NULL,
+    producer TEXT,
+    status TEXT NOT NULL,
+    title TEXT,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    erased INTEGER NOT NULL
+  ) STRICT`,
+  "CREATE INDEX conversations_status ON conversations (status, id)",
+  `CREATE TABLE batches (
+    conversation INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    batch_id TEXT NOT NULL,
+    epoch INTEGER NOT NULL,
+    producer TEXT NOT NULL,
+    content BLOB NOT NULL,
+    tail BLOB NOT NULL,
+    PRIMARY KEY (conversation, last)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE UNIQUE INDEX batches_id ON batches (conversation, batch_id)",
+  `CREATE TABLE records (
+    conversation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    record_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    version INTEGER NOT NULL,
+    salt BLOB,
+    digest BLOB NOT NULL,
+    payload TEXT NOT NULL,
+    PRIMARY KEY (conversation, sequence)
+  ) STRICT`,
+  "CREATE UNIQUE INDEX records_id ON records (conversation, record_id)",
+  `CREATE TABLE call_ids (
+    conversation INTEGER NOT NULL,
+    call_id TEXT NOT NULL,
+    PRIMARY KEY (conversation, call_id)
+  ) STRICT, WITHOUT ROWID`,
+  `CREATE TABLE checkpoints (
+    conversation INTEGER NOT NULL,
+    sequence INTEGER NOT NULL,
+    digest BLOB NOT NULL,
+    state_version INTEGER NOT NULL,
+    state TEXT NOT NULL,
+    PRIMARY KEY (conversation, sequence)
+  ) STRICT`
+]
+
+const run = Migrator.make({})({
+  table: "colloquy_migrations",
+  loader: Migrator.fromRecord({
+    "0001_conversations": Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (const table of tables) yield* sql.unsafe(table)
+    })
+  })
+})

@@ -1,0 +1,185 @@
+/**
+ * Conversations in a SQLite file: atomic, fenced, shared by processes, surviving power loss.
+ *
+ * - WAL, with `synchronous` full by default: an acknowledged append survives power loss.
+ * - One connection for a file and process, and one queue for its write transactions. Waiting for another process is
+ *   asynchronous and bounded; SQLite's own waiting would block the event loop.
+ * - A file of something else, or of a newer release, is refused before anything is written to it.
+ *
+ * @since 0.1.0
+ */
+import type { UnsupportedVersion } from "@colloquy/session/Upcast"
+import { ConversationDriver } from "@colloquy/store/ConversationDriver"
+import * as ConversationStore from "@colloquy/store/ConversationStore"
+import type { StoreUnavailable } from "@colloquy/store/StoreError"
+import type { Options as StoreOptions } from "@colloquy/store/StoreModel"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
+import * as Config from "effect/Config"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Reactivity from "effect/reactivity/Reactivity"
+import * as Result from "effect/Result"
+import * as Schedule from "effect/Schedule"
+import * as SqlClient from "effect/sql/SqlClient"
+import { SqlError } from "effect/sql/SqlError"
+import * as Stream from "effect/Stream"
+import * as Connection from "./internal/connection.ts"
+import { inspect, migrate } from "./Migrations.ts"
+import * as SqliteDriver from "./SqliteDriver.ts"
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface FileOptions {
+  /** The path of the file; `:memory:` for a database that ends with the layer. */
+  readonly filename: string
+  /**
+   * `full` (default): an acknowledged append survives power loss. `normal`: it survives a crash of the process, and a
+   * power loss may take the last ones, always whole batches.
+   */
+  readonly synchronous?: "full" | "normal" | undefined
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface StorageOptions extends StoreOptions {
+  /** How long an operation waits for another process's write lock before it fails, retryable (default 10 seconds). */
+  readonly busyTimeout?: Duration.Input | undefined
+  /** How often commits of other processes are looked for (default 100 ms); a hint for observers. */
+  readonly pollInterval?: Duration.Input | undefined
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options extends FileOptions, StorageOptions {}
+
+/**
+ * What building a storage fails with: the file cannot be opened, is of something else, is held, or is of a newer release.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type OpenError = StoreUnavailable | UnsupportedVersion
+
+/**
+ * A store in a file. Creates the file if it is absent.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer = (options: Options): Layer.Layer<ConversationStore.ConversationStore, OpenError> =>
+  layerStorage(options).pipe(Layer.provide(layerMigrations), Layer.provide(layerFile(options)))
+
+/**
+ * {@link layer} with its options from configuration.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerConfig = (
+  options: Config.Wrap<Options>
+): Layer.Layer<ConversationStore.ConversationStore, OpenError | Config.ConfigError> =>
+  Layer.unwrap(Effect.map(Config.unwrap(options), layer))
+
+/**
+ * A store over any SQLite client. Whoever uses the same client shares its connection and its write lock.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerClient = (
+  options: StorageOptions = {}
+): Layer.Layer<ConversationStore.ConversationStore, OpenError, SqlClient.SqlClient> =>
+  layerStorage(options).pipe(Layer.provide(layerMigrations))
+
+/**
+ * Checks and migrates the file of the client; see `Migrations`.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient> = Layer.effectDiscard(migrate)
+
+/**
+ * A store over a client whose file is known to be up to date.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerStorage = (
+  options: StorageOptions = {}
+): Layer.Layer<ConversationStore.ConversationStore, never, SqlClient.SqlClient> =>
+  ConversationStore.layer(options).pipe(
+    Layer.provide(
+      Layer.effect(
+        ConversationDriver,
+        Effect.gen(function* () {
+          const client = yield* SqlClient.SqlClient
+          const connections = Connection.make(client, Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds"))
+          return SqliteDriver.make(connections, foreignCommits(connections, options.pollInterval ?? "100 millis"))
+        })
+      )
+    )
+  )
+
+/**
+ * A client for a file, set up as a store wants it: WAL, the durability asked for, no waiting inside SQLite, and deleted
+ * content overwritten. A file that is not a database of ours is refused before it is changed.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerFile = (
+  options: FileOptions
+): Layer.Layer<SqliteClient.SqliteClient | SqlClient.SqlClient, OpenError> =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const client = yield* open({ filename: options.filename, disableWAL: true })
+      // Before the journal mode, which writes to the file.
+      yield* inspect.pipe(
+        Effect.andThen(
+          Effect.forEach(pragmas(options), (pragma) => client.unsafe(`PRAGMA ${pragma}`), { discard: true })
+        ),
+        Effect.provideService(SqlClient.SqlClient, client),
+        Effect.retry({ while: Connection.isBusy, schedule: Connection.lockSchedule(Duration.seconds(10)) }),
+        Effect.mapError((error) => (error instanceof SqlError ? Connection.translate(error) : error))
+      )
+      return Context.make(SqliteClient.SqliteClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+    })
+  ).pipe(Layer.provide(Reactivity.layer))
+
+// --- internal ---
+
+/** The client throws while it opens a file; that is a failure here. */
+const open = (config: SqliteClient.SqliteClientConfig) =>
+  Effect.catchDefect(SqliteClient.make(config), (defect) => Effect.fail(Connection.translate(defect)))
+
+const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
+  "busy_timeout = 0",
+  "foreign_keys = ON",
+  `synchronous = ${synchronous === "normal" ? "NORMAL" : "FULL"}`,
+  "secure_delete = ON",
+  "journal_mode = WAL"
+]
+
+/**
+ * Emits when another connection has committed, in this process or another. The number that it looks at stays the same
+ * for commits of the connection itself: https://www.sqlite.org/pragma.html#pragma_data_version
+ */
+const foreignCommits = (connections: Connection.Connections, interval: Duration.Input): Stream.Stream<void> => {
+  const look = connections.read((connection) => connection.query("PRAGMA data_version", []))
+  return Stream.fromEffectSchedule(Effect.option(look), Schedule.spaced(interval)).pipe(
+    Stream.filterMap((rows) => Result.fromOption(rows, () => undefined)),
+    Stream.map((rows) => rows[0]?.[0]),
+    Stream.changes,
+    Stream.drop(1),
+    Stream.map(() => undefined)
+  )
+}
