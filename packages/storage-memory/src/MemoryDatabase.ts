@@ -88,7 +88,7 @@ export const make = (): MemoryDatabase => {
     idsAfter: (after) => {
       sorted ??= [...logs.keys()].toSorted(compareBytes)
       let low = 0
-      for (let high = sorted.length; low < high; ) {
+      for (let high = sorted.length; low < high;) {
         const middle = (low + high) >> 1
         if (compareBytes(sorted[middle]!, after) <= 0) low = middle + 1
         else high = middle

@@ -226,7 +226,9 @@ const recordsPerInsert = 16
 const insertTexts = Array.from(
   { length: recordsPerInsert },
   (_, i) =>
-    `INSERT INTO records (conversation, ${recordColumns}) VALUES ${Array(i + 1).fill("(?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`
+    `INSERT INTO records (conversation, ${recordColumns}) VALUES ${Array(i + 1)
+      .fill("(?, ?, ?, ?, ?, ?, ?, ?)")
+      .join(", ")}`
 )
 const insertRecords = (count: number): string => insertTexts[count - 1]!
 

@@ -167,7 +167,10 @@ export class ConversationDriver extends Context.Service<
     /** The conversation's row, strongly consistent with commits. */
     readonly head: (conversationId: string) => Effect.Effect<Option.Option<Head>, StoreUnavailable>
     /** A batch by its id. */
-    readonly batch: (conversationId: string, batchId: string) => Effect.Effect<Option.Option<BatchRow>, StoreUnavailable>
+    readonly batch: (
+      conversationId: string,
+      batchId: string
+    ) => Effect.Effect<Option.Option<BatchRow>, StoreUnavailable>
     /** The batch whose last record has this sequence. */
     readonly batchEndingAt: (
       conversationId: string,

@@ -10,6 +10,7 @@
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { Status } from "@colloquy/session/ConversationState"
 import type { BatchId, ConversationId } from "@colloquy/session/Ids"
+import type { LimitExceeded } from "@colloquy/session/Limits"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -26,6 +27,7 @@ import type {
   ConversationNotFound,
   FenceRejected,
   ImportRejected,
+  InvalidBatch,
   ReadError,
   StoreUnavailable
 } from "./StoreError.ts"
@@ -34,6 +36,7 @@ import type {
   Appended,
   Checkpoint,
   ExportRequest,
+  ImportBatchesRequest,
   Imported,
   Materialized,
   MaterializeRequest,
@@ -108,15 +111,22 @@ export class ConversationStore extends Context.Service<
      */
     readonly import: <E, R>(
       lines: Stream.Stream<string, E, R>
-    ) => Effect.Effect<
-      Imported,
-      ImportRejected | ConversationErased | UnsupportedVersion | StoreUnavailable | E,
-      R
-    >
+    ) => Effect.Effect<Imported, ImportRejected | ConversationErased | UnsupportedVersion | StoreUnavailable | E, R>
     /** Takes several archives, one after the other in the lines; each all or nothing. */
     readonly importAll: <E, R>(
       lines: Stream.Stream<string, E, R>
     ) => Stream.Stream<Imported, ImportRejected | ConversationErased | UnsupportedVersion | StoreUnavailable | E, R>
+    /**
+     * Takes a log from elsewhere that has no digests yet: all or nothing. What the stored conversation has already is
+     * recognised by batch ids and content; what it lacks is appended while nobody owns it. Any other history is
+     * `ImportRejected` (diverged, with line 0).
+     */
+    readonly importBatches: (
+      request: ImportBatchesRequest
+    ) => Effect.Effect<
+      Imported,
+      LimitExceeded | InvalidBatch | ImportRejected | FenceRejected | ConversationErased | StoreUnavailable
+    >
     /**
      * Keeps a snapshot of the reducer's state at the end of a batch. Fenced; the last writer of a sequence wins; the
      * newest four stay. A checkpoint is disposable: a failure loses nothing.
@@ -147,10 +157,7 @@ export class ConversationStore extends Context.Service<
      */
     readonly verify: (request: {
       readonly conversationId: ConversationId
-    }) => Effect.Effect<
-      Report,
-      ConversationNotFound | ConversationErased | UnsupportedVersion | StoreUnavailable
-    >
+    }) => Effect.Effect<Report, ConversationNotFound | ConversationErased | UnsupportedVersion | StoreUnavailable>
   }
 >()("@colloquy/store/ConversationStore") {}
 

@@ -169,3 +169,15 @@ export interface Options {
   /** How many checkpoints of a conversation are kept (default 4). */
   readonly keepCheckpoints?: number | undefined
 }
+
+/**
+ * A whole log from elsewhere, in batches; `producerId` names what they are from in their records.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ImportBatchesRequest {
+  readonly conversationId: ConversationId
+  readonly producerId: ProducerId
+  readonly batches: ReadonlyArray<Batch>
+}

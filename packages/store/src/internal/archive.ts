@@ -96,7 +96,8 @@ export class ArchiveReader {
   }
 
   private begin(header: Header, line: number): Result.Result<Step, Refusal> {
-    if (this.header !== undefined) return this.refuse("format", line, "a second header; import several archives with importAll")
+    if (this.header !== undefined)
+      return this.refuse("format", line, "a second header; import several archives with importAll")
     if (header.version > version) {
       return Result.fail(
         new Upcast.UnsupportedVersion({ what: "the archive", found: header.version, supported: version })
@@ -107,7 +108,8 @@ export class ArchiveReader {
   }
 
   private beginBatch(batch: ArchivedBatch, line: number): Result.Result<Step, Refusal> {
-    if (this.batch !== undefined) return this.refuse("altered", line, `records of batch ${this.batch.batchId} are missing`)
+    if (this.batch !== undefined)
+      return this.refuse("altered", line, `records of batch ${this.batch.batchId} are missing`)
     if (batch.first !== this.sequence + 1 || batch.last < batch.first) {
       return this.refuse("altered", line, `a batch from ${batch.first} to ${batch.last} after record ${this.sequence}`)
     }
@@ -145,7 +147,15 @@ export class ArchiveReader {
       return this.refuse("altered", line, `record ${record.sequence} does not have its digest`)
     }
     const { at, payload: text, recordId, schemaVersion, sequence } = record
-    this.records.push({ sequence, recordId, at, schemaVersion, salt, digest: Digest.toBytes(record.digest), payload: text })
+    this.records.push({
+      sequence,
+      recordId,
+      at,
+      schemaVersion,
+      salt,
+      digest: Digest.toBytes(record.digest),
+      payload: text
+    })
     this.payloads.push(payload.success)
     this.sequence = sequence
     return sequence === batch.last ? this.endBatch(batch, line) : nothing

@@ -2,7 +2,11 @@
  * The rules of a store, written once over the encoded driver.
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { ConversationState, stateVersion as currentStateVersion, type Status } from "@colloquy/session/ConversationState"
+import {
+  ConversationState,
+  stateVersion as currentStateVersion,
+  type Status
+} from "@colloquy/session/ConversationState"
 import * as Digest from "@colloquy/session/Digest"
 import { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
 import * as Upcast from "@colloquy/session/Upcast"
@@ -13,7 +17,14 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Archive from "../Archive.ts"
-import { type BatchRow, ConversationDriver, type Head, type Page, type Range, type RecordRow } from "../ConversationDriver.ts"
+import {
+  type BatchRow,
+  ConversationDriver,
+  type Head,
+  type Page,
+  type Range,
+  type RecordRow
+} from "../ConversationDriver.ts"
 import { Salts } from "../Salts.ts"
 import {
   AppendConflict,
@@ -29,7 +40,7 @@ import {
 } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import { archiveBatch, archiveRecord } from "./archive.ts"
-import { Importer } from "./importer.ts"
+import { importBatches, Importer } from "./importer.ts"
 import * as Rows from "./rows.ts"
 import { Verifier } from "./verify.ts"
 import * as Wakeups from "./wakeups.ts"
@@ -88,16 +99,19 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     for (let attempt = 0; attempt < maxRefusals; attempt++) {
       const placed = Rows.placeBatch(encoded, { after: expectedTail, epoch, producerId, salt })
       const updatedAt = yield* Clock.currentTimeMillis
-      const { callIds, ...derived } = Rows.derive(batch.records.map(({ payload }) => payload))
+      const { callIds, ...derived } = Rows.derive(placed.payloads)
       // Woken whatever the exit: an interrupted commit may have happened, and a wake-up is only a hint.
-      const result = yield* Effect.ensuring(driver.commit({
-        conversationId,
-        guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
-        head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived },
-        batches: [placed.row],
-        records: placed.records,
-        callIds
-      }), Effect.sync(() => wakeups.notify(conversationId)))
+      const result = yield* Effect.ensuring(
+        driver.commit({
+          conversationId,
+          guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
+          head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived },
+          batches: [placed.row],
+          records: placed.records,
+          callIds
+        }),
+        Effect.sync(() => wakeups.notify(conversationId))
+      )
       if (result === "committed") {
         return appended(conversationId, placed.row, placed.records, false, epoch, steps)
       }
@@ -116,7 +130,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     const stored = Option.getOrUndefined(yield* driver.batch(conversationId, batchId))
     const tail = tailOf(head)
     if (stored !== undefined) {
-      const { records } = yield* driver.records(rangeOf(conversationId, stored))
+      const { records } = yield* driver.records(Rows.rangeOf(conversationId, stored))
       if (Rows.isSameBatch(encoded, stored, records)) {
         return Option.some(appended(conversationId, stored, records, true, head.epoch, steps))
       }
@@ -274,7 +288,10 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
   const importAll = <E, R>(lines: Stream.Stream<string, E, R>) =>
     Stream.suspend(() => {
       const importer = new Importer(driver, steps)
-      return Stream.concat(Stream.mapEffect(lines, importer.read), Stream.fromEffect(Effect.suspend(importer.end))).pipe(
+      return Stream.concat(
+        Stream.mapEffect(lines, importer.read),
+        Stream.fromEffect(Effect.suspend(importer.end))
+      ).pipe(
         Stream.filterMap(Result.fromOption(() => undefined)),
         Stream.tap(({ conversationId }) => Effect.sync(() => wakeups.notify(conversationId)))
       )
@@ -298,6 +315,12 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     }
     return yield* new ImportRejected({ reason: "format", line, detail: "there is no archive in the lines" })
   })
+
+  const importForeign = (request: Model.ImportBatchesRequest) =>
+    Effect.ensuring(
+      importBatches(driver, salt, request),
+      Effect.sync(() => wakeups.notify(request.conversationId))
+    )
 
   const saveCheckpoint = Effect.fnUntraced(function* (request: Model.SaveCheckpointRequest) {
     const { conversationId, digest, epoch, producerId, sequence, state, stateVersion } = request
@@ -356,11 +379,13 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     return Option.none<Model.Checkpoint>()
   })
 
-  const list = (request: {
-    readonly after?: ConversationId | undefined
-    readonly limit?: number | undefined
-    readonly status?: Status | undefined
-  } = {}): Stream.Stream<Model.Summary, StoreUnavailable> => {
+  const list = (
+    request: {
+      readonly after?: ConversationId | undefined
+      readonly limit?: number | undefined
+      readonly status?: Status | undefined
+    } = {}
+  ): Stream.Stream<Model.Summary, StoreUnavailable> => {
     const { limit = Infinity, status } = request
     const heads = Stream.paginate<string, Head, StoreUnavailable, never>(request.after ?? "", (after) =>
       Effect.map(driver.list({ after, limit: listPage, status }), (heads) => {
@@ -375,7 +400,9 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     )
   }
 
-  const verify = Effect.fn("ConversationStore.verify")(function* (request: { readonly conversationId: ConversationId }) {
+  const verify = Effect.fn("ConversationStore.verify")(function* (request: {
+    readonly conversationId: ConversationId
+  }) {
     const { conversationId } = request
     const head = yield* findHead(conversationId)
     const verifier = new Verifier(conversationId, steps)
@@ -398,6 +425,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     exportLines,
     import: importOne,
     importAll,
+    importBatches: importForeign,
     saveCheckpoint,
     loadCheckpoint,
     list,
@@ -447,14 +475,6 @@ const fenced = (head: Head, attempted: { readonly epoch: number; readonly produc
     attempted
   })
 
-const rangeOf = (conversationId: ConversationId, row: BatchRow): Range => ({
-  conversationId,
-  after: row.first - 1,
-  through: row.last,
-  limit: row.last - row.first + 1,
-  reverse: false
-})
-
 const isIn = (known: ReadonlyArray<string>) => (id: string) => known.includes(id)
 
 const appended = (
@@ -474,9 +494,7 @@ const appended = (
     epoch,
     // What was just written, or read and compared, decodes: a failure is a defect.
     records: () =>
-      (records ??= rows.map((record) =>
-        Result.getOrThrow(Rows.readRecord(conversationId, record, row, steps, false))
-      ))
+      (records ??= rows.map((record) => Result.getOrThrow(Rows.readRecord(conversationId, record, row, steps, false))))
   }
 }
 

@@ -1,43 +1,31 @@
 /**
- * Takes archives into a driver: each all or nothing, in bounded memory.
- *
- * An archive that fits into one commit is written by one. A larger one is staged under an id that no caller can make, and
- * the last commit makes the staged rows the conversation's. What a crash leaves staged is dropped by the next attempt.
+ * Takes logs from elsewhere into a driver: archives line by line, and batches of a foreign transcript.
  */
 import * as Digest from "@colloquy/session/Digest"
+import { type ConversationId, ProducerId } from "@colloquy/session/Ids"
 import type * as Upcast from "@colloquy/session/Upcast"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import { type Header, isHeader } from "../Archive.ts"
-import type { BatchRow, Commit, ConversationDriver, Head, RecordRow } from "../ConversationDriver.ts"
-import { ConversationErased, ImportRejected, StoreUnavailable } from "../StoreError.ts"
-import type { Imported } from "../StoreModel.ts"
-import { ArchiveReader, type VerifiedBatch } from "./archive.ts"
+import type { ConversationDriver, Head } from "../ConversationDriver.ts"
+import { ConversationErased, FenceRejected, ImportRejected, type StoreUnavailable, type Tail } from "../StoreError.ts"
+import type { Imported, ImportBatchesRequest } from "../StoreModel.ts"
+import { ArchiveReader } from "./archive.ts"
 import * as Rows from "./rows.ts"
+import { Staging } from "./staging.ts"
 
 type Driver = ConversationDriver["Service"]
 
 export type ImportError = ImportRejected | ConversationErased | Upcast.UnsupportedVersion | StoreUnavailable
 
-/** At most so many bytes of payloads or records are held before they are staged. */
-const chunkBytes = 16 * 1024 * 1024
-const chunkRecords = 4096
-
-interface Target {
-  readonly header: Header
-  readonly stored: Head | undefined
-  readonly reader: ArchiveReader
-  batches: Array<BatchRow>
-  records: Array<RecordRow>
-  callIds: Array<string>
-  bytes: number
-  head: Head
-  staged: Head | undefined
-}
-
+/** Reads lines of archives, one archive after the other. */
 export class Importer {
   private line = 0
-  private target: Target | undefined
+  private target:
+    | { readonly header: Header; readonly reader: ArchiveReader; readonly staging: Staging | undefined }
+    | undefined
   private readonly driver: Driver
   private readonly steps: Upcast.Steps
 
@@ -55,7 +43,7 @@ export class Importer {
       const reader = this.target?.reader ?? new ArchiveReader(this.steps)
       const step = yield* Effect.fromResult(reader.read(text, this.line))
       if (step._tag === "Began") yield* this.begin(step.header, reader)
-      if (step._tag === "Batch") yield* this.take(step.batch)
+      if (step._tag === "Batch" && this.target?.staging !== undefined) yield* this.target.staging.add(step.batch)
       return ended
     })
 
@@ -65,117 +53,157 @@ export class Importer {
 
   private begin(header: Header, reader: ArchiveReader) {
     return Effect.gen({ self: this }, function* () {
-      const { conversationId } = header
-      const stored = Option.getOrUndefined(yield* this.driver.head(conversationId))
-      if (stored?.erased === true) return yield* new ConversationErased({ conversationId })
-      const { createdAt, epoch, updatedAt } = header
-      const head: Head = {
-        conversationId,
-        sequence: 0,
-        tail: Digest.toBytes(Digest.empty),
-        epoch,
-        producerId: null,
-        status: "idle",
-        title: null,
-        createdAt,
-        updatedAt,
-        erased: false
-      }
-      const empty = { batches: [], records: [], callIds: [], bytes: 0, staged: undefined }
-      this.target = { header, stored, reader, head, ...empty }
+      const stored = yield* findStored(this.driver, header.conversationId)
+      const staging = stored === undefined ? new Staging(this.driver, emptyHead(header)) : undefined
+      this.target = { header, reader, staging }
     })
-  }
-
-  private take({ payloads, records, row }: VerifiedBatch) {
-    return Effect.suspend(() => {
-      const target = this.target!
-      const { callIds, ...derived } = Rows.derive(payloads)
-      target.head = { ...target.head, ...derived, sequence: row.last, tail: row.tail }
-      if (target.stored !== undefined) return Effect.void
-      target.batches.push(row)
-      target.records.push(...records)
-      target.callIds.push(...callIds)
-      for (const { payload } of records) target.bytes += payload.length
-      const full = target.bytes >= chunkBytes || target.records.length >= chunkRecords
-      return full ? this.stage(target) : Effect.void
-    })
-  }
-
-  /** Writes what is held under the staging id. Each part must follow the last one: digests tell other imports apart. */
-  private stage(target: Target) {
-    return Effect.gen({ self: this }, function* () {
-      const rows = this.rows(target)
-      const result = yield* this.driver.commit({
-        conversationId: stagedId(target),
-        guard: target.staged === undefined ? "absent" : { sequence: target.staged.sequence, tail: target.staged.tail },
-        drop: target.staged === undefined,
-        head: target.head,
-        ...rows
-      })
-      if (result === "refused") return yield* disturbed(target)
-      target.staged = target.head
-    })
-  }
-
-  private rows(target: Target): Pick<Commit, "batches" | "records" | "callIds"> {
-    const { batches, callIds, records } = target
-    Object.assign(target, { batches: [], records: [], callIds: [], bytes: 0 })
-    return { batches, records, callIds }
   }
 
   private finish() {
     return Effect.gen({ self: this }, function* () {
-      const target = this.target!
+      const { header, reader, staging } = this.target!
       this.target = undefined
-      const fault = target.reader.end(this.line)
+      const fault = reader.end(this.line)
       if (fault !== undefined) return yield* fault
-      const { conversationId, records, tail } = target.header
-      const imported = {
-        conversationId,
-        imported: true,
-        records,
-        tail: { sequence: target.head.sequence, digest: tail }
-      }
-      if (target.stored === undefined) {
-        if (target.staged !== undefined) yield* this.stage(target)
-        const result = yield* this.driver.commit({
-          conversationId,
-          guard: "absent",
-          head: target.head,
-          ...(target.staged !== undefined ? { adopt: stagedId(target) } : this.rows(target))
-        })
-        if (result === "committed") return imported
-        // Somebody else has created it meanwhile, or has staged another archive over ours.
-        if (Option.isNone(yield* this.driver.head(conversationId))) return yield* disturbed(target)
-      }
-      if (yield* this.isThere(target)) return { ...imported, imported: false }
-      return yield* new ImportRejected({
-        reason: "diverged",
-        line: this.line,
-        conversationId,
-        detail: "the stored conversation has another history; import into another store, or under another id"
-      })
+      const { conversationId, records, tail } = header
+      const imported = { conversationId, records, tail: { sequence: records, digest: tail } }
+      if (staging !== undefined && (yield* staging.commit())) return { ...imported, imported: true }
+      // Digests are cumulative: one look-up tells whether the stored log equals or extends the archive.
+      const batch = yield* this.driver.batchEndingAt(conversationId, records)
+      const isThere = records === 0 || (Option.isSome(batch) && Digest.fromBytes(batch.value.tail) === tail)
+      return isThere ? { ...imported, imported: false } : yield* diverged(conversationId, this.line)
     })
-  }
-
-  /** Whether the stored log equals or extends the archive: digests are cumulative, so one look-up tells. */
-  private isThere(target: Target) {
-    const { conversationId, tail } = target.header
-    const { sequence } = target.head
-    if (sequence === 0) return Effect.succeed(true)
-    return Effect.map(
-      this.driver.batchEndingAt(conversationId, sequence),
-      (batch) => Option.isSome(batch) && Digest.fromBytes(batch.value.tail) === tail
-    )
   }
 }
 
-const disturbed = ({ header }: Target) =>
-  new StoreUnavailable({
-    reason: "contention",
-    retryable: true,
-    detail: `another import of ${header.conversationId} is going on`,
-    cause: null
-  })
+/**
+ * Takes the batches of a whole log that has no digests yet. Where the conversation is there already, what it has is
+ * compared and what it lacks is appended, in one commit and only while nobody owns it.
+ */
+export const importBatches = Effect.fnUntraced(function* (
+  driver: Driver,
+  salt: () => Uint8Array,
+  request: ImportBatchesRequest
+) {
+  const { conversationId } = request
+  const encoded = yield* Effect.fromResult(
+    Result.all(request.batches.map((batch) => Rows.encodeBatch(conversationId, batch)))
+  )
+  const stored = yield* findStored(driver, conversationId)
+  if (stored === undefined) return yield* create(driver, salt, request, encoded)
+  const known = yield* compare(driver, conversationId, encoded)
+  if (known.count === encoded.length) {
+    return { conversationId, imported: false, records: known.tail.sequence, tail: known.tail }
+  }
+  if (known.tail.sequence !== stored.sequence) return yield* diverged(conversationId, 0)
+  return yield* extend(driver, salt, request, stored, encoded.slice(known.count))
+})
 
-const stagedId = (target: Target): string => `\u0000staged/${target.header.conversationId}`
+// --- internal ---
+
+const create = Effect.fnUntraced(function* (
+  driver: Driver,
+  salt: () => Uint8Array,
+  { conversationId, producerId }: ImportBatchesRequest,
+  encoded: ReadonlyArray<Rows.EncodedBatch>
+) {
+  const now = yield* Clock.currentTimeMillis
+  const staging = new Staging(driver, emptyHead({ conversationId, epoch: 1, createdAt: now, updatedAt: now }))
+  let tail: Tail = { sequence: 0, digest: Digest.empty }
+  for (const batch of encoded) {
+    const placed = Rows.placeBatch(batch, { after: tail, epoch: 1, producerId, salt })
+    yield* staging.add(placed)
+    tail = placed.tail
+  }
+  const created = yield* staging.commit()
+  return created ? { conversationId, imported: true, records: tail.sequence, tail } : yield* diverged(conversationId, 0)
+})
+
+/** How many of the batches the log begins with, and where it stands behind them. */
+const compare = Effect.fnUntraced(function* (
+  driver: Driver,
+  conversationId: ConversationId,
+  encoded: ReadonlyArray<Rows.EncodedBatch>
+) {
+  let tail: Tail = { sequence: 0, digest: Digest.empty }
+  let count = 0
+  for (const batch of encoded) {
+    const row = Option.getOrUndefined(yield* driver.batch(conversationId, batch.batch.batchId))
+    if (row === undefined) break
+    const { records } = yield* driver.records(Rows.rangeOf(conversationId, row))
+    if (row.first !== tail.sequence + 1 || !Rows.isSameBatch(batch, row, records)) {
+      return yield* diverged(conversationId, 0)
+    }
+    tail = { sequence: row.last, digest: Digest.fromBytes(row.tail) }
+    count++
+  }
+  return { count, tail }
+})
+
+const extend = Effect.fnUntraced(function* (
+  driver: Driver,
+  salt: () => Uint8Array,
+  { conversationId, producerId }: ImportBatchesRequest,
+  stored: Head,
+  encoded: ReadonlyArray<Rows.EncodedBatch>
+) {
+  const { epoch, sequence } = stored
+  const placed: Array<Rows.PlacedBatch> = []
+  let tail: Tail = { sequence, digest: Digest.fromBytes(stored.tail) }
+  for (const batch of encoded) {
+    const next = Rows.placeBatch(batch, { after: tail, epoch, producerId, salt })
+    placed.push(next)
+    tail = next.tail
+  }
+  const { callIds, ...derived } = Rows.derive(placed.flatMap(({ payloads }) => payloads))
+  const updatedAt = yield* Clock.currentTimeMillis
+  const result = yield* driver.commit({
+    conversationId,
+    guard: { sequence, tail: stored.tail, epoch, producerId: null },
+    head: { sequence: tail.sequence, tail: Digest.toBytes(tail.digest), updatedAt, ...derived },
+    batches: placed.map(({ row }) => row),
+    records: placed.flatMap(({ records }) => records),
+    callIds
+  })
+  if (result === "committed") return { conversationId, imported: true, records: tail.sequence - sequence, tail }
+  const head = (yield* findStored(driver, conversationId)) ?? stored
+  if (head.producerId === null) return yield* diverged(conversationId, 0)
+  return yield* new FenceRejected({
+    conversationId,
+    actual: { epoch: head.epoch, producerId: ProducerId.make(head.producerId) },
+    attempted: { epoch, producerId }
+  })
+})
+
+const findStored = (driver: Driver, conversationId: ConversationId) =>
+  Effect.flatMap(driver.head(conversationId), (head): Effect.Effect<Head | undefined, ConversationErased> =>
+    Option.isSome(head) && head.value.erased
+      ? Effect.fail(new ConversationErased({ conversationId }))
+      : Effect.succeed(Option.getOrUndefined(head))
+  )
+
+const emptyHead = ({
+  conversationId,
+  createdAt,
+  epoch,
+  updatedAt
+}: Pick<Header, "conversationId" | "epoch" | "createdAt" | "updatedAt">): Head => ({
+  conversationId,
+  sequence: 0,
+  tail: Digest.toBytes(Digest.empty),
+  epoch,
+  producerId: null,
+  status: "idle",
+  title: null,
+  createdAt,
+  updatedAt,
+  erased: false
+})
+
+const diverged = (conversationId: ConversationId, line: number) =>
+  new ImportRejected({
+    reason: "diverged",
+    line,
+    conversationId,
+    detail: "the stored conversation has another history; import into another store, or under another id"
+  })

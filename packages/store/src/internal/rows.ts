@@ -10,7 +10,7 @@ import * as Payload from "@colloquy/session/Payload"
 import { byteLength } from "@colloquy/session/Text"
 import * as Upcast from "@colloquy/session/Upcast"
 import * as Result from "effect/Result"
-import type { BatchRow, RecordRow } from "../ConversationDriver.ts"
+import type { BatchRow, Range, RecordRow } from "../ConversationDriver.ts"
 import { CorruptRecord, InvalidBatch } from "../StoreError.ts"
 
 /** A batch whose records are checked and encoded, before it has a place in a log. */
@@ -36,9 +36,7 @@ export const encodeBatch = (
     return Result.fail(new InvalidBatch({ conversationId, batchId, reason: "a batch has at least one record" }))
   }
   if (records.length > maxBatchRecords) {
-    return Result.fail(
-      new LimitExceeded({ limit: "batch-records", maximum: maxBatchRecords, actual: records.length })
-    )
+    return Result.fail(new LimitExceeded({ limit: "batch-records", maximum: maxBatchRecords, actual: records.length }))
   }
   const texts: Array<string> = []
   let units = 0
@@ -68,6 +66,14 @@ export const encodeBatch = (
   return Result.succeed({ batch, texts })
 }
 
+/** A batch at its place in a log: its rows, the payloads in them, and the tail behind it. */
+export interface PlacedBatch {
+  readonly row: BatchRow
+  readonly records: ReadonlyArray<RecordRow>
+  readonly payloads: ReadonlyArray<Payload.Payload>
+  readonly tail: { readonly sequence: number; readonly digest: Digest.Digest }
+}
+
 /** The rows of a batch at a place in the log. */
 export const placeBatch = (
   encoded: EncodedBatch,
@@ -77,7 +83,7 @@ export const placeBatch = (
     readonly producerId: ProducerId
     readonly salt: () => Uint8Array
   }
-): { readonly row: BatchRow; readonly records: ReadonlyArray<RecordRow>; readonly tail: Digest.Digest } => {
+): PlacedBatch => {
   const { batch, texts } = encoded
   const digests: Array<{ readonly recordId: RecordId; readonly digest: Digest.Digest }> = []
   const records = texts.map((payload, i): RecordRow => {
@@ -106,7 +112,8 @@ export const placeBatch = (
     content: Digest.toBytes(content),
     tail: Digest.toBytes(tail)
   }
-  return { row, records, tail }
+  const payloads = batch.records.map(({ payload }) => payload)
+  return { row, records, payloads, tail: { sequence: row.last, digest: tail } }
 }
 
 /**
@@ -123,6 +130,15 @@ export const isSameBatch = (encoded: EncodedBatch, row: BatchRow, stored: Readon
     })
   )
 }
+
+/** Where the records of a batch stand. */
+export const rangeOf = (conversationId: ConversationId, row: BatchRow): Range => ({
+  conversationId,
+  after: row.first - 1,
+  through: row.last,
+  limit: row.last - row.first + 1,
+  reverse: false
+})
 
 /** The parts of the indexes that these payloads change. */
 export const derive = (payloads: Iterable<Payload.Payload>): Derived => {
@@ -173,7 +189,11 @@ export const readRecord = (
   if ((row.salt === null) !== (payload.success._tag === "Redacted")) {
     return damaged("a payload without its salt, or a salt without its payload")
   }
-  if (verify && row.salt !== null && Digest.record(row.salt, row.schemaVersion, row.payload) !== Digest.fromBytes(row.digest)) {
+  if (
+    verify &&
+    row.salt !== null &&
+    Digest.record(row.salt, row.schemaVersion, row.payload) !== Digest.fromBytes(row.digest)
+  ) {
     return damaged("the payload does not have the digest it was stored with")
   }
   return Result.succeed(joinRecord(conversationId, row, batch, payload.success))

@@ -1,0 +1,92 @@
+/**
+ * Makes a whole log a conversation: all or nothing, in bounded memory.
+ *
+ * What fits into one commit is written by one. A larger log is staged under an id that no caller can make, and the last
+ * commit makes the staged rows the conversation's. What a crash leaves staged is dropped by the next attempt.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { BatchRow, Commit, ConversationDriver, Head, RecordRow } from "../ConversationDriver.ts"
+import { StoreUnavailable } from "../StoreError.ts"
+import * as Rows from "./rows.ts"
+
+type Driver = ConversationDriver["Service"]
+
+/** At most so many characters of payloads, or records, are held before they are staged. */
+const chunkCharacters = 16 * 1024 * 1024
+const chunkRecords = 4096
+
+export class Staging {
+  private head: Head
+  private readonly driver: Driver
+  private readonly stagedId: string
+  private staged: Head | undefined
+  private batches: Array<BatchRow> = []
+  private records: Array<RecordRow> = []
+  private callIds: Array<string> = []
+  private characters = 0
+
+  constructor(driver: Driver, head: Head) {
+    this.driver = driver
+    this.head = head
+    this.stagedId = `\u0000staged/${head.conversationId}`
+  }
+
+  add({ payloads, records, row }: Omit<Rows.PlacedBatch, "tail">): Effect.Effect<void, StoreUnavailable> {
+    const { callIds, ...derived } = Rows.derive(payloads)
+    this.head = { ...this.head, ...derived, sequence: row.last, tail: row.tail }
+    this.batches.push(row)
+    this.records.push(...records)
+    this.callIds.push(...callIds)
+    for (const { payload } of records) this.characters += payload.length
+    const full = this.characters >= chunkCharacters || this.records.length >= chunkRecords
+    return full ? this.stage() : Effect.void
+  }
+
+  /** Makes it the conversation. False when there is one of this id by now. */
+  commit(): Effect.Effect<boolean, StoreUnavailable> {
+    return Effect.gen({ self: this }, function* () {
+      const { conversationId } = this.head
+      if (this.staged !== undefined) yield* this.stage()
+      const rows = this.staged === undefined ? this.take() : { adopt: this.stagedId }
+      const result = yield* this.driver.commit({ conversationId, guard: "absent", head: this.head, ...rows })
+      if (result === "committed") return true
+      // Somebody else has created it, or has staged another log over this one.
+      return Option.isSome(yield* this.driver.head(conversationId)) ? false : yield* this.disturbed()
+    })
+  }
+
+  /** Each part must follow the last one: its digest tells the work of another import apart. */
+  private stage(): Effect.Effect<void, StoreUnavailable> {
+    return Effect.gen({ self: this }, function* () {
+      const { staged } = this
+      const result = yield* this.driver.commit({
+        conversationId: this.stagedId,
+        guard: staged === undefined ? "absent" : { sequence: staged.sequence, tail: staged.tail },
+        drop: staged === undefined,
+        head: this.head,
+        ...this.take()
+      })
+      if (result === "refused") return yield* this.disturbed()
+      this.staged = this.head
+    })
+  }
+
+  private take(): Pick<Commit, "batches" | "records" | "callIds"> {
+    const { batches, callIds, records } = this
+    this.batches = []
+    this.records = []
+    this.callIds = []
+    this.characters = 0
+    return { batches, records, callIds }
+  }
+
+  private disturbed() {
+    return new StoreUnavailable({
+      reason: "contention",
+      retryable: true,
+      detail: `another import of ${this.head.conversationId} is going on; try again`,
+      cause: null
+    })
+  }
+}
