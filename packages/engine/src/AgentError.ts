@@ -1,0 +1,101 @@
+/**
+ * Why a run does not start, or does not go on.
+ *
+ * @since 0.1.0
+ */
+import { ApprovalId, ConversationId, RunId } from "@colloquy/session/Ids"
+import * as Schema from "effect/Schema"
+
+/**
+ * A run of the conversation goes on in this process. Wait for it, or cancel it.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ConversationBusy extends Schema.TaggedError<ConversationBusy>("@colloquy/engine/ConversationBusy")(
+  "ConversationBusy",
+  { conversationId: ConversationId, runId: RunId }
+) {
+  override get message() {
+    return `run ${this.runId} goes on in ${this.conversationId}: wait for its end, or cancel it`
+  }
+}
+
+/**
+ * There is no run to go on with: the last one has ended, or none has ever started. Start a run with an input.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NothingToResume extends Schema.TaggedError<NothingToResume>("@colloquy/engine/NothingToResume")(
+  "NothingToResume",
+  { conversationId: ConversationId, reason: Schema.Literals(["ended", "never-started", "unknown-conversation"]) }
+) {
+  override get message() {
+    const why = {
+      ended: "its last run has ended",
+      "never-started": "no run has started in it",
+      "unknown-conversation": "there is no such conversation"
+    }
+    return `nothing to resume in ${this.conversationId}: ${why[this.reason]}; start a run with an input`
+  }
+}
+
+/**
+ * The run waits for people to decide. Decide, or start a run with an input, which closes the requests.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AwaitingApproval extends Schema.TaggedError<AwaitingApproval>("@colloquy/engine/AwaitingApproval")(
+  "AwaitingApproval",
+  { conversationId: ConversationId, runId: RunId, approvalIds: Schema.Array(ApprovalId) }
+) {
+  override get message() {
+    return `run ${this.runId} of ${this.conversationId} waits for ${this.approvalIds.length} decisions`
+  }
+}
+
+/**
+ * The log names an agent that is not the one at hand. Resume with that agent.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnknownAgent extends Schema.TaggedError<UnknownAgent>("@colloquy/engine/UnknownAgent")("UnknownAgent", {
+  conversationId: ConversationId,
+  recorded: Schema.String,
+  given: Schema.String
+}) {
+  override get message() {
+    return `the run of ${this.conversationId} is ${this.recorded}'s, not ${this.given}'s: resume it with ${this.recorded}`
+  }
+}
+
+/**
+ * The input says nothing: it has no text and no file. Nothing was stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class EmptyInput extends Schema.TaggedError<EmptyInput>("@colloquy/engine/EmptyInput")("EmptyInput", {}) {
+  override get message() {
+    return "the input is empty: give it a text or a file"
+  }
+}
+
+/**
+ * A text that is to be an id is none. Nothing was stored; the caller corrects the id.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidId extends Schema.TaggedError<InvalidId>("@colloquy/engine/InvalidId")("InvalidId", {
+  what: Schema.String,
+  id: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `${JSON.stringify(this.id.slice(0, 80))} is no ${this.what}: ${this.reason}`
+  }
+}

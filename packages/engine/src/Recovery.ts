@@ -1,0 +1,93 @@
+/**
+ * What a log that ends in the middle of a run asks for: a pure and total decision.
+ *
+ * @since 0.1.0
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { ConversationState, OpenCall, OpenRun } from "@colloquy/session/ConversationState"
+import type * as Payload from "@colloquy/session/Payload"
+import * as Data from "effect/Data"
+
+/**
+ * What to do next.
+ *
+ * - `CallModel`: an input, or the results of every call, wait for the model.
+ * - `SettleCalls`: calls have no result; by policy, then call the model. `started` ones had a handler running.
+ * - `End`: the last response was the answer; only the end was not written.
+ * - `Await`: people are waited for.
+ * - `Nothing`: the last run has ended, or none has started.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Decision = Data.TaggedEnum<{
+  CallModel: { readonly run: OpenRun }
+  SettleCalls: {
+    readonly run: OpenRun
+    readonly started: ReadonlyArray<OpenCall>
+    readonly waiting: ReadonlyArray<OpenCall>
+  }
+  End: { readonly run: OpenRun; readonly response: Payload.ModelResponded }
+  Await: { readonly run: OpenRun }
+  Nothing: { readonly reason: "ended" | "never-started" }
+}>
+
+/**
+ * Constructors and matchers of {@link Decision}.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const Decision = Data.taggedEnum<Decision>()
+
+/**
+ * Decides from the state and the visible records.
+ *
+ * @category deciding
+ * @since 0.1.0
+ */
+export const classify = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>): Decision => {
+  const run = state.runs.at(-1)
+  if (run === undefined) {
+    return Decision.Nothing({ reason: state.lastEnded === undefined ? "never-started" : "ended" })
+  }
+  if (run.status === "suspended") return Decision.Await({ run })
+  const calls = state.calls.filter(({ runId }) => runId === run.runId)
+  if (calls.length > 0) {
+    return Decision.SettleCalls({
+      run,
+      started: calls.filter(({ attempt }) => attempt > 0),
+      waiting: calls.filter(({ attempt }) => attempt === 0)
+    })
+  }
+  const last = records.findLast(({ payload }) => isStep(payload, run))
+  return last?.payload._tag === "ModelResponded" && isFinal(last.payload)
+    ? Decision.End({ run, response: last.payload })
+    : Decision.CallModel({ run })
+}
+
+/**
+ * Whether a response is an answer: whole, not paused, not cut by a limit, and without calls of ours.
+ *
+ * @category deciding
+ * @since 0.1.0
+ */
+export const isFinal = (response: Payload.ModelResponded): boolean =>
+  response.partial !== true &&
+  response.finishReason !== "pause" &&
+  response.finishReason !== "length" &&
+  !response.content.some((part) => part.type === "tool-call" && part.providerExecuted !== true)
+
+// --- internal ---
+
+/** What decides how a run goes on. A compaction, a repair, a redaction or a change of mode is looked behind. */
+const isStep = (payload: Payload.Payload, run: OpenRun): boolean => {
+  switch (payload._tag) {
+    case "InputRecorded":
+    case "ModelResponded":
+    case "ToolCallSettled":
+      return payload.runId === run.runId
+    default:
+      return false
+  }
+}
