@@ -22,6 +22,23 @@ export class ConversationBusy extends Schema.TaggedError<ConversationBusy>("@col
 }
 
 /**
+ * The conversation has a run of this id already. Resume it while it is unfinished; give a new run a new id.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class RunExists extends Schema.TaggedError<RunExists>("@colloquy/engine/RunExists")("RunExists", {
+  conversationId: ConversationId,
+  runId: RunId,
+  status: Schema.Literals(["unfinished", "ended"])
+}) {
+  override get message() {
+    const way = this.status === "unfinished" ? "resume it" : "give a new run a new id"
+    return `run ${this.runId} of ${this.conversationId} is ${this.status}: ${way}`
+  }
+}
+
+/**
  * There is no run to go on with: the last one has ended, or none has ever started. Start a run with an input.
  *
  * @category errors

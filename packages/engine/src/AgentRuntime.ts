@@ -32,6 +32,7 @@ import {
   type EmptyInput,
   InvalidId,
   NothingToResume,
+  RunExists,
   UnknownAgent
 } from "./AgentError.ts"
 import * as AgentHost from "./AgentHost.ts"
@@ -50,7 +51,7 @@ type Tools = Record<string, Tool.Any>
 export interface RunOptions {
   /** The conversation to continue or create. Without it nothing is stored, and everything else works. */
   readonly conversationId?: string | undefined
-  /** The run's id (default: a random one). The same id again is recognised as the same run. */
+  /** The run's id (default: a random one). An id that the conversation has already is refused with `RunExists`. */
   readonly runId?: string | undefined
   /** Names the input at its source, for deduplication and the ledger. */
   readonly inputId?: string | undefined
@@ -99,7 +100,7 @@ export interface RunHandle<E> {
  * @category errors
  * @since 0.1.0
  */
-export type StartError = ConversationBusy | EmptyInput | InvalidId | OpenError
+export type StartError = ConversationBusy | RunExists | EmptyInput | InvalidId | OpenError
 
 /**
  * What a run fails with: the model's error, its tools' and instructions' errors, and what the store says. After a store's
@@ -287,8 +288,7 @@ export const make = Effect.gen(function* () {
           conversationId === undefined
             ? Journal.inMemory()
             : Journal.fromWriter(yield* conversations.open(conversationId))
-        yield* AgentLoop.closeUnfinished(journal)
-        yield* Effect.uninterruptible(journal.write(runId, startOf(runId, host, journal, message, options)))
+        yield* begin(journal, runId, (journal) => startOf(runId, host, journal, message, options))
         pass.begun(runId)
         hooks.begun(runId)
         return yield* finish(
@@ -397,6 +397,25 @@ const limited = <E>(host: AgentHost.AgentHost<E>, options: Pick<RunOptions, "max
   ...host,
   maxToolRounds: options.maxToolRounds ?? host.maxToolRounds,
   toolConcurrency: options.toolConcurrency ?? host.toolConcurrency
+})
+
+/** Closes what a crash left behind, and writes the start, unless the run has been there before. */
+const begin = Effect.fnUntraced(function* (
+  journal: Journal.Journal,
+  runId: RunId,
+  start: (journal: Journal.Journal) => readonly [Journal.Fact, ...Array<Journal.Fact>]
+) {
+  const { conversationId } = journal
+  const exists = (status: RunExists["status"]) =>
+    conversationId === undefined ? Effect.void : Effect.fail(new RunExists({ conversationId, runId, status }))
+  const { lastEnded, runs } = journal.state()
+  if (runs.some((run) => run.runId === runId)) yield* exists("unfinished")
+  if (lastEnded?.runId === runId) yield* exists("ended")
+  yield* AgentLoop.closeUnfinished(journal)
+  const { sequence } = journal.state()
+  const [first] = yield* Effect.uninterruptible(journal.write(runId, start(journal)))
+  // Written long ago: the batch was recognised, and nothing was added.
+  if (first !== undefined && first.sequence <= sequence) yield* exists("ended")
 })
 
 const startOf = (

@@ -84,7 +84,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
 
   // A failure to load would be kept as long as a writer is; the next caller loads again.
   const get = (conversationId: ConversationId) =>
-    Effect.tapError(RcMap.get(writers, conversationId), () => RcMap.invalidate(writers, conversationId))
+    Effect.tapCause(RcMap.get(writers, conversationId), () => RcMap.invalidate(writers, conversationId))
 
   const open = Effect.fnUntraced(function* (conversationId: ConversationId, creation: Creation = {}) {
     let writer = yield* get(conversationId)

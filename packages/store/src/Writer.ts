@@ -190,6 +190,12 @@ export const make = Effect.fnUntraced(function* (
       store.append({ conversationId, batch, expectedTail: tail, epoch, producerId }),
       retryPolicy
     ).pipe(
+      // A new owner that did the same work has used the same batch ids: to this one it is a fence.
+      Effect.catchTag("AppendConflict", (conflict) =>
+        Effect.flatMap(store.tail({ conversationId }), (position) =>
+          Effect.fail(position.epoch === epoch && position.producerId === producerId ? conflict : fenceOf(position))
+        )
+      ),
       Effect.tapError((error) => {
         uncertain = error._tag === "StoreUnavailable"
         if (error._tag === "FenceRejected") stopped = error

@@ -1,0 +1,232 @@
+import { PromptFault } from "@colloquy/session"
+import { ConversationStore } from "@colloquy/store"
+import { MemoryDatabase } from "@colloquy/storage-memory"
+import { assert, describe, it } from "@effect/vitest"
+import * as Effect from "effect/Effect"
+import * as Latch from "effect/Latch"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Prompt from "effect/ai/Prompt"
+import { Agent, AgentError, AgentRuntime } from "../src/index.ts"
+import { ScriptedModel } from "../src/testing/index.ts"
+import { calls, conversationId, desk, handlers, lookUp, processOver, recorded, refund, story, text } from "./support.ts"
+
+/** The three turns of a run with two steps of tools: what it answers depends only on what it is shown. */
+const model = ScriptedModel.layerOf(({ prompt }) => {
+  const results = prompt.content.filter(({ role }) => role === "tool").length
+  if (results === 0) return calls([lookUp("c1"), refund("c2"), lookUp("c3", "B2")])
+  return results === 1 ? calls([lookUp("c4", "C3")]) : text("All done.")
+})
+
+/**
+ * A process that dies: at its nth commit, before it or after it. Its runtime's scope is left open, as a killed process
+ * writes nothing more: the fault kills every later commit too.
+ */
+const dying = (database: MemoryDatabase.MemoryDatabase, at: number, side: "before" | "after") => {
+  let commits = 0
+  const die = () => (commits >= at ? Effect.die(new Error("killed")) : Effect.void)
+  return processOver(database, {
+    beforeCommit: () =>
+      Effect.suspend(() => {
+        commits++
+        return side === "before" || commits > at ? die() : Effect.void
+      }),
+    afterCommit: () => Effect.suspend(() => (side === "after" ? die() : Effect.void))
+  })
+}
+
+describe("AgentRuntime.resume", () => {
+  for (const side of ["before", "after"] as const) {
+    it.effect(`a run killed ${side} any of its writes is finished by the next process, with nothing doubled`, () =>
+      Effect.gen(function* () {
+        const seen: Array<string> = []
+        for (let at = 1; at <= 12; at++) {
+          const database = MemoryDatabase.make()
+          const runs = new Map<string, number>()
+          const count = (name: string) => Effect.sync(() => runs.set(name, (runs.get(name) ?? 0) + 1))
+          const counted = handlers({
+            look_up: ({ order }) => Effect.as(count(`look ${order}`), { status: "ok" }),
+            refund: () => count("refund")
+          })
+          yield* Effect.exit(
+            Effect.provide(AgentRuntime.run(desk, "Where?", { conversationId, runId: "r1" }), [
+              dying(database, at, side),
+              counted,
+              model
+            ])
+          )
+          const told = yield* Effect.gen(function* () {
+            const resumed = yield* AgentRuntime.resumeIfNeeded(desk, conversationId)
+            if (Option.isSome(resumed)) assert.strictEqual(resumed.value.text, "All done.")
+            else {
+              // Nothing of the run was stored, or all of it.
+              const again = yield* Effect.result(AgentRuntime.run(desk, "Where?", { conversationId, runId: "r1" }))
+              const text = Result.isSuccess(again) ? again.success.text : again.failure._tag
+              assert.include(["All done.", "RunExists"], text)
+            }
+            const store = yield* ConversationStore.ConversationStore
+            const report = yield* store.verify({ conversationId })
+            assert.deepStrictEqual(report.faults, [])
+            for (const { prompt } of (yield* ScriptedModel.Requests).all()) {
+              assert.deepStrictEqual(PromptFault.check(prompt), [])
+            }
+            return yield* story
+          }).pipe(Effect.provide([processOver(database), counted, model]))
+          assert.strictEqual(told.filter((line) => line.startsWith("ended")).length, 1)
+          assert.strictEqual(told.at(-1), "ended completed")
+          for (const id of ["c1", "c2", "c3", "c4"]) {
+            assert.strictEqual(told.filter((line) => line.startsWith(`settled ${id} `)).length, 1, `${at} ${id}`)
+          }
+          // A refund is never repeated: it either ran once, or nobody knows and the model is told.
+          assert.isAtMost(runs.get("refund") ?? 0, 1)
+          seen.push(told.includes("settled c2 unknown") ? "unknown" : "settled")
+        }
+        assert.include(seen, "unknown")
+        assert.include(seen, "settled")
+      })
+    )
+  }
+
+  it.effect("a call that had started is told unknown to the model, unless the tool may be repeated", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(desk, "go", { conversationId })
+        yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.callId === "c2")
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([
+          doomed.layer,
+          handlers({ look_up: () => Effect.never, refund: () => Effect.never }),
+          ScriptedModel.layer([calls([lookUp("c1"), refund("c2")])])
+        ])
+      )
+      yield* Effect.gen(function* () {
+        const result = yield* AgentRuntime.resume(desk, conversationId)
+        assert.strictEqual(result.text, "done")
+        assert.deepStrictEqual((yield* story).slice(-6), [
+          "resumed 2",
+          "settled c2 unknown",
+          "started c1 2",
+          "settled c1 success",
+          "responded 2",
+          "ended completed"
+        ])
+        const shown = JSON.stringify((yield* ScriptedModel.Requests).all()[0]!.prompt.content.at(-1))
+        assert.include(shown, "not known whether it took effect")
+      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("done")])]))
+    })
+  )
+
+  it.effect("an answer that was stored without its end is ended without another model call", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      // A foreign runtime wrote the answer and died.
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.run(desk, "go", { conversationId, runId: "r1" })
+      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("hi")])]))
+      const error = yield* Effect.flip(AgentRuntime.resume(desk, conversationId)).pipe(
+        Effect.provide([processOver(database), handlers(), ScriptedModel.layer([])])
+      )
+      assert.instanceOf(error, AgentError.NothingToResume)
+    })
+  )
+
+  it.effect("nothing to resume says why: unknown conversation", () =>
+    Effect.gen(function* () {
+      const error = yield* Effect.flip(AgentRuntime.resume(desk, "nobody"))
+      assert.isTrue(error instanceof AgentError.NothingToResume && error.reason === "unknown-conversation")
+      assert.isTrue(Option.isNone(yield* AgentRuntime.resumeIfNeeded(desk, "nobody")))
+      const store = yield* ConversationStore.ConversationStore
+      const id = yield* Effect.flip(store.tail({ conversationId }))
+      assert.strictEqual(id._tag, "ConversationNotFound")
+    }).pipe(Effect.provide([processOver(MemoryDatabase.make()), handlers(), ScriptedModel.layer([])]))
+  )
+
+  it.effect("another agent's run is not resumed by this one", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.andThen(AgentRuntime.start(desk, "go", { conversationId }), doomed.kill).pipe(
+        Effect.provide([doomed.layer, handlers(), ScriptedModel.layerOf(() => () => Effect.never)])
+      )
+      const other = Agent.make({ name: "other", instructions: "x" })
+      const error = yield* Effect.flip(AgentRuntime.resume(other, conversationId)).pipe(
+        Effect.provide([processOver(database), ScriptedModel.layer([])])
+      )
+      assert.isTrue(error instanceof AgentError.UnknownAgent && error.recorded === "desk")
+    })
+  )
+
+  it.effect("a new run on an unfinished conversation closes the old one; its steps stay visible", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(desk, "go", { conversationId, runId: "r1" })
+        yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.callId === "c2")
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([
+          doomed.layer,
+          handlers({ refund: () => Effect.never }),
+          ScriptedModel.layer([calls([refund("c2")], "Refunding.")])
+        ])
+      )
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.run(desk, "and?", { conversationId, runId: "r2" })
+        assert.deepStrictEqual((yield* story).slice(-8), [
+          "started c2 1",
+          "RepairAnnotated",
+          "settled c2 unknown",
+          "ended failed",
+          "RunStarted",
+          "InputRecorded",
+          "responded 1",
+          "ended completed"
+        ])
+        const { prompt } = (yield* ScriptedModel.Requests).all()[0]!
+        assert.include(JSON.stringify(Prompt.make(prompt).content), "Refunding.")
+        assert.deepStrictEqual(PromptFault.check(prompt), [])
+      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("ok")])]))
+    })
+  )
+
+  it.effect("who was taken over stops at its next write and cannot disturb the new owner", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const one = yield* Layer.build(processOver(database))
+      const two = yield* Layer.build(processOver(database))
+      const gateOne = yield* Latch.make()
+      const first = yield* AgentRuntime.start(desk, "go", { conversationId, runId: "r1" }).pipe(
+        Effect.provide(
+          ScriptedModel.layerOf(() => () => Effect.as(gateOne.await, text("from the first process")))
+        ),
+        Effect.provide(handlers()),
+        Effect.provideContext(one)
+      )
+      const resumed = yield* AgentRuntime.resume(desk, conversationId).pipe(
+        Effect.provide([handlers(), ScriptedModel.layer([text("from the second")])]),
+        Effect.provideContext(two)
+      )
+      assert.strictEqual(resumed.text, "from the second")
+      yield* gateOne.open
+      const error = yield* Effect.flip(first.await)
+      assert.strictEqual(error._tag, "FenceRejected")
+      const told = yield* Effect.provideContext(story, two)
+      assert.strictEqual(told.filter((line) => line.startsWith("ended")).length, 1)
+    })
+  )
+})
+
+/** A process that can be killed: nothing that it does afterwards is written. */
+const killable = (database: MemoryDatabase.MemoryDatabase) => {
+  let killed = false
+  const beforeCommit = () => Effect.suspend(() => (killed ? Effect.die(new Error("killed")) : Effect.void))
+  const kill = Effect.sync(() => {
+    killed = true
+  })
+  return { layer: processOver(database, { beforeCommit }), kill }
+}

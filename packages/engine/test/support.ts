@@ -1,0 +1,84 @@
+/** An agent with two tools, and a store to look into. */
+import { type CanonicalRecord, Ids } from "@colloquy/session"
+import { ConversationStore, Conversations } from "@colloquy/store"
+import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { Agent, AgentRuntime } from "../src/index.ts"
+import { ScriptedModel } from "../src/testing/index.ts"
+
+export const LookUp = Tool.make("look_up", {
+  description: "Looks an order up.",
+  parameters: Schema.Struct({ order: Schema.String }),
+  success: Schema.Struct({ status: Schema.String }),
+  failure: Schema.String,
+  failureMode: "return"
+}).annotate(Tool.Readonly, true)
+
+export const Refund = Tool.make("refund", {
+  description: "Refunds an order.",
+  parameters: Schema.Struct({ order: Schema.String }),
+  success: Schema.Void
+})
+
+export const tools = Toolkit.make(LookUp, Refund)
+
+export const desk = Agent.make({ name: "desk", instructions: "Help with orders.", toolkit: tools })
+
+/** Handlers that succeed at once, or as the test says. */
+export const handlers = (own: Partial<Parameters<typeof tools.toLayer>[0]> = {}) =>
+  tools.toLayer({
+    look_up: ({ order }) => Effect.succeed({ status: `${order} is on its way` }),
+    refund: () => Effect.void,
+    ...own
+  })
+
+export const conversationId = Ids.ConversationId.make("ticket-42")
+
+/** A runtime over a database in memory, as one process would have it. */
+export const processOver = (database: MemoryDatabase.MemoryDatabase, faults: MemoryStorage.Options["faults"] = {}) =>
+  AgentRuntime.layerWithout.pipe(
+    Layer.provideMerge(Conversations.layer),
+    Layer.provideMerge(MemoryStorage.layerWith({ database, faults }))
+  )
+
+export const lookUp = (id: string, order = "A1") => ({ id, name: "look_up", params: { order } })
+export const refund = (id: string, order = "A1") => ({ id, name: "refund", params: { order } })
+
+export const { calls, text } = ScriptedModel
+
+export const readAll = Effect.gen(function* () {
+  const store = yield* ConversationStore.ConversationStore
+  return yield* Stream.runCollect(store.read({ conversationId }))
+})
+
+/** The log as words, one for each record. */
+export const story = Effect.map(readAll, (records) =>
+  records.map(({ payload }) => {
+    switch (payload._tag) {
+      case "ToolCallStarted":
+        return `started ${payload.callId} ${payload.attempt}`
+      case "ToolCallSettled":
+        return `settled ${payload.callId} ${payload.outcome}`
+      case "ModelResponded":
+        return `responded ${payload.step}`
+      case "RunEnded":
+        return `ended ${payload.outcome}`
+      case "RunResumed":
+        return `resumed ${payload.attempt}`
+      default:
+        return payload._tag
+    }
+  })
+)
+
+/** Waits until the log has a record like this. */
+export const recorded = (isIt: (record: CanonicalRecord.CanonicalRecord) => boolean) =>
+  Effect.gen(function* () {
+    const store = yield* ConversationStore.ConversationStore
+    yield* Stream.runHead(Stream.filter(store.observe({ conversationId, after: 0 }), isIt))
+  })
