@@ -133,7 +133,10 @@ export const decodePayload = (
     if (Result.isFailure(upcasted)) return Result.fail(upcasted.failure)
     json = upcasted.success
   }
-  return Result.mapError(checkStored(json), (error) => new InvalidPayload({ reason: unknownTag(json) ?? error.message }))
+  return Result.mapError(
+    checkStored(json),
+    (error) => new InvalidPayload({ reason: unknownTag(json) ?? error.message })
+  )
 }
 
 // --- internal ---

@@ -10,8 +10,8 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
-import type { ConversationState, OpenCall, OpenRun, Status } from "./ConversationState.ts"
-import { ConversationId, type RunId } from "./Ids.ts"
+import type { ConversationState, Grant, OpenCall, OpenRun, Status } from "./ConversationState.ts"
+import { type ApprovalId, ConversationId, type RunId } from "./Ids.ts"
 import * as Payload from "./Payload.ts"
 import * as Usage from "./Usage.ts"
 
@@ -137,7 +137,12 @@ export const replayLenient = (
       state = next.success
     } else {
       violations.push(next.failure)
-      state = { ...state, sequence: record.sequence, epoch: Math.max(state.epoch, record.epoch) }
+      // A record that comes twice does not take the log back.
+      state = {
+        ...state,
+        sequence: Math.max(state.sequence, record.sequence),
+        epoch: Math.max(state.epoch, record.epoch)
+      }
     }
   }
   return { state, violations }
@@ -167,9 +172,7 @@ export const openRun = (state: ConversationState): OpenRun | undefined => state.
 type Evolved = Result.Result<ConversationState, IllegalRecord>
 
 const illegal = (record: CanonicalRecord, rule: Rule, detail: string) =>
-  Result.fail(
-    new IllegalRecord({ conversationId: record.conversationId, sequence: record.sequence, rule, detail })
-  )
+  Result.fail(new IllegalRecord({ conversationId: record.conversationId, sequence: record.sequence, rule, detail }))
 
 const checkPlace = (state: ConversationState, record: CanonicalRecord): Evolved | undefined => {
   if (record.conversationId !== state.conversationId) {
@@ -221,8 +224,10 @@ const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
     case "RunSuspended": {
       const run = findRun(state, facts.runId)
       if (run === undefined) return notOpen(record, facts.runId)
-      const unknown = facts.approvalIds.find((id) => !state.approvals.some((open) => open.approvalId === id))
-      if (unknown !== undefined) return illegal(record, "approvals-are-open", `approval ${unknown} is not open`)
+      const closed = facts.approvalIds.find((id) => !isAwaited(state, facts.runId, id))
+      if (closed !== undefined) {
+        return illegal(record, "approvals-are-open", `approval ${closed} of a call of run ${facts.runId} is not open`)
+      }
       return Result.succeed({
         ...state,
         mode: facts.mode,
@@ -254,7 +259,7 @@ const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
       return respond(state, record, facts)
 
     case "ToolCallStarted": {
-      const call = findCall(state, facts.callId, facts.runId)
+      const call = findCall(state, facts.callId, facts.runId, facts.step)
       if (call === undefined) return callNotOpen(record, facts)
       if (facts.attempt <= call.attempt) {
         return illegal(record, "attempts-increase", `attempt ${facts.attempt} after ${call.attempt}`)
@@ -264,7 +269,7 @@ const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
     }
 
     case "ToolCallSettled": {
-      const call = findCall(state, facts.callId, facts.runId)
+      const call = findCall(state, facts.callId, facts.runId, facts.step)
       if (call === undefined) return callNotOpen(record, facts)
       return Result.succeed({ ...state, calls: state.calls.filter((open) => open !== call) })
     }
@@ -275,7 +280,8 @@ const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
         return illegal(record, "approval-requested-once", `call ${facts.callId} waits for a decision already`)
       }
       const { approvalId, callId, name, runId } = facts
-      const bound = record.payload._tag === "ApprovalRequested" ? { parametersDigest: record.payload.parametersDigest } : {}
+      const bound =
+        record.payload._tag === "ApprovalRequested" ? { parametersDigest: record.payload.parametersDigest } : {}
       const approval = { approvalId, callId, runId, name, ...bound }
       return Result.succeed({ ...state, approvals: [...state.approvals, approval] })
     }
@@ -289,11 +295,15 @@ const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
       const exact = facts.scope === "conversation-exact-parameters"
       const granted =
         facts.decision === "approved" && facts.scope !== "once" && (!exact || parametersDigest !== undefined)
-      const grant = { name, scope: facts.scope, ...(exact && parametersDigest !== undefined ? { parametersDigest } : {}) }
+      const grant = {
+        name,
+        scope: facts.scope,
+        ...(exact && parametersDigest !== undefined ? { parametersDigest } : {})
+      }
       return Result.succeed({
         ...state,
         approvals: state.approvals.filter((open) => open !== approval),
-        grants: granted ? [...state.grants, grant] : state.grants
+        grants: granted ? addGrant(state.grants, grant) : state.grants
       })
     }
 
@@ -452,8 +462,24 @@ const findRun = (state: ConversationState, runId: RunId): OpenRun | undefined =>
 const replaceRun = (state: ConversationState, run: OpenRun): ReadonlyArray<OpenRun> =>
   state.runs.map((open) => (open.runId === run.runId ? run : open))
 
-const findCall = (state: ConversationState, callId: string, runId: RunId): OpenCall | undefined =>
-  state.calls.find((call) => call.callId === callId && call.runId === runId)
+const findCall = (state: ConversationState, callId: string, runId: RunId, step?: number): OpenCall | undefined =>
+  state.calls.find(
+    (call) => call.callId === callId && call.runId === runId && (step === undefined || call.step === step)
+  )
+
+/** The approval is open, and so is the call of this run that it is about. */
+const isAwaited = (state: ConversationState, runId: RunId, approvalId: ApprovalId): boolean => {
+  const approval = state.approvals.find((open) => open.approvalId === approvalId && open.runId === runId)
+  return approval !== undefined && findCall(state, approval.callId, runId) !== undefined
+}
+
+const addGrant = (grants: ReadonlyArray<Grant>, grant: Grant): ReadonlyArray<Grant> =>
+  grants.some(
+    ({ name, parametersDigest, scope }) =>
+      name === grant.name && scope === grant.scope && parametersDigest === grant.parametersDigest
+  )
+    ? grants
+    : [...grants, grant]
 
 const notOpen = (record: CanonicalRecord, runId: RunId) =>
   illegal(record, "run-is-open", `run ${runId} has not started, or is over`)

@@ -1,6 +1,6 @@
 /**
  * The coarse view of a log that applications list and send: one entry for each input, each model response, each step's
- * tool results, each run's end and each summary.
+ * tool results, each run's end or suspension, each decision that lets one go on, and each summary.
  *
  * @since 0.1.0
  */
@@ -11,7 +11,7 @@ import * as Conversation from "./Conversation.ts"
 import { BackgroundTask, type ConversationState, Grant } from "./ConversationState.ts"
 import { recap } from "./ConversationPrompt.ts"
 import { AgentName, type ConversationId } from "./Ids.ts"
-import { Failure, Mode } from "./Payload.ts"
+import { type Facts, Failure, Mode, type Payload, type Redacted } from "./Payload.ts"
 import { Usage } from "./Usage.ts"
 
 const optional = Schema.optionalKey
@@ -35,6 +35,7 @@ export const Message = Schema.declare(
  * `at` is UTC in milliseconds, that of the entry's last record. `endsRun` is false on the last entry exactly when a
  * crash cut its run off; a suspension, and an entry written outside a run, carry true. A summary holds the recap, the
  * messages that stay visible behind it, and what else goes on: mode, conversation-wide grants, live background tasks.
+ * An entry whose content was redacted has no messages.
  *
  * @category models
  * @since 0.1.0
@@ -98,12 +99,13 @@ export const advance = (
   let visible = [...cursor.visible]
   let { pending, state } = cursor
   for (const record of records) {
+    const before = state
     state = Conversation.replayLenient(state, [record]).state
-    const settled = readResult(record, pending, state)
-    const entry = settled === undefined ? readEntry(record, state, visible) : undefined
-    if (settled !== undefined) {
-      pending = settled
-      visible.push({ sequence: record.sequence, messages: settled.messages.slice(-1) })
+    const result = readResult(record, state)
+    const entry = result === undefined ? readEntry(record, before, state, visible) : undefined
+    if (result !== undefined) {
+      pending = { ...result, messages: [...(pending?.messages ?? []), ...result.messages] }
+      visible.push({ sequence: record.sequence, messages: result.messages })
     } else if (entry !== undefined) {
       if (pending !== undefined) entries.push(pending)
       pending = undefined
@@ -143,11 +145,26 @@ export const fromRecords = (
 const isVisible = ({ window }: ConversationState, sequence: number): boolean =>
   sequence >= window.visibleFrom || window.pinned.includes(sequence)
 
-/** The entry of the step's results so far, with this one added; nothing when the record is no result. */
-const readResult = (record: CanonicalRecord, pending: Entry | undefined, state: ConversationState): Entry | undefined => {
-  const { at, payload } = record
-  if (payload._tag !== "ToolCallSettled") return undefined
-  const { callId, isFailure, modelOutput, name, result } = payload
+const isRunning = ({ runs }: ConversationState): boolean => runs.some(({ status }) => status === "running")
+
+/** A payload, or what a redaction left of it. */
+const contentOf = ({ payload }: CanonicalRecord): Exclude<Payload, Redacted> | Facts =>
+  payload._tag === "Redacted" ? payload.facts : payload
+
+const entryOf = (record: CanonicalRecord, state: ConversationState, messages: Entry["messages"]): Entry => ({
+  ...(state.agent === undefined ? {} : { agent: state.agent }),
+  messages,
+  at: record.at,
+  endsRun: false,
+  isSummary: false
+})
+
+/** The entry of one result; nothing when the record is no result. */
+const readResult = (record: CanonicalRecord, state: ConversationState): Entry | undefined => {
+  const settled = contentOf(record)
+  if (settled._tag !== "ToolCallSettled") return undefined
+  if (!("result" in settled)) return entryOf(record, state, [])
+  const { callId, isFailure, modelOutput, name, result } = settled
   const part = {
     type: "tool-result" as const,
     id: callId,
@@ -156,60 +173,54 @@ const readResult = (record: CanonicalRecord, pending: Entry | undefined, state: 
     result,
     ...(modelOutput === undefined ? {} : { modelOutput })
   }
-  return {
-    ...(state.agent === undefined ? {} : { agent: state.agent }),
-    messages: [...(pending?.messages ?? []), { role: "tool", content: [part] }],
-    at,
-    endsRun: false,
-    isSummary: false
-  }
+  return entryOf(record, state, [{ role: "tool", content: [part] }])
 }
 
 const readEntry = (
   record: CanonicalRecord,
+  before: ConversationState,
   state: ConversationState,
-  visible: ReadonlyArray<{ readonly sequence: number; readonly messages: Entry["messages"] }>
+  visible: Cursor["visible"]
 ): Entry | undefined => {
-  const { at, payload } = record
-  const base = {
-    ...(state.agent === undefined ? {} : { agent: state.agent }),
-    at,
-    endsRun: false,
-    isSummary: false
-  }
+  const payload = contentOf(record)
   switch (payload._tag) {
     case "InputRecorded":
-      return { ...base, messages: [payload.message] }
+      return entryOf(record, state, "message" in payload ? [payload.message] : [])
     case "ModelResponded":
       return {
-        ...base,
+        ...entryOf(record, state, "content" in payload ? [{ role: "assistant", content: payload.content }] : []),
         agent: payload.agent,
-        messages: [{ role: "assistant", content: payload.content }],
         ...(payload.model === undefined ? {} : { model: payload.model }),
         ...(payload.usage === undefined ? {} : { usage: payload.usage })
       }
     case "RunSuspended":
-      return { ...base, messages: [], endsRun: true, mode: payload.mode }
+      return { ...entryOf(record, state, []), endsRun: true, mode: payload.mode }
+    case "RunResumed":
+      // After a crash the last entry says already that the run goes on.
+      return payload.cause === "decision" ? entryOf(record, state, []) : undefined
     case "RunEnded":
       return {
-        ...base,
-        messages: [],
+        ...entryOf(record, state, []),
         endsRun: true,
         mode: payload.mode,
-        ...(payload.error === undefined ? {} : { error: payload.error })
+        ...("error" in payload && payload.error !== undefined ? { error: payload.error } : {})
       }
+    case "Forked":
+      return isRunning(before) ? { ...entryOf(record, state, []), endsRun: true, mode: state.mode } : undefined
     case "Compacted": {
       if (payload.kind !== "summary") return undefined
+      const summary = "summary" in payload ? payload.summary : undefined
       const kept = visible.filter(({ sequence }) => isVisible(state, sequence))
       return {
-        ...base,
-        messages: [
-          { role: "user", content: [{ type: "text", text: recap(payload.summary ?? "") }] },
+        ...entryOf(record, state, [
+          ...(summary === undefined
+            ? []
+            : [{ role: "user" as const, content: [{ type: "text" as const, text: recap(summary) }] }]),
           ...kept.flatMap(({ messages }) => messages)
-        ],
+        ]),
         ...(payload.model === undefined ? {} : { model: payload.model }),
         ...(payload.usage === undefined ? {} : { usage: payload.usage }),
-        endsRun: state.runs.length === 0,
+        endsRun: !isRunning(state),
         isSummary: true,
         mode: state.mode,
         grants: state.grants,

@@ -15,6 +15,7 @@ import type { CanonicalRecord } from "./CanonicalRecord.ts"
 import type { ConversationState } from "./ConversationState.ts"
 import type * as Payload from "./Payload.ts"
 import * as Text from "./Text.ts"
+import * as ToolCalls from "./ToolCalls.ts"
 
 /**
  * What a call without a result becomes: `omit` leaves it out, so that the model decides again; `unknown` shows it with a
@@ -91,6 +92,14 @@ export const unknownResult = "The call was interrupted. It is not known whether 
 export const clearedResult = "The result was cleared to save room. Call the tool again if it is needed."
 
 /**
+ * The result of a call that gave nothing to show; providers refuse an empty one.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const emptyResult = "(empty)"
+
+/**
  * Projects a conversation.
  *
  * **Details**
@@ -125,6 +134,7 @@ export const project = (
   if (summary?.payload._tag === "Compacted" && summary.payload.summary !== undefined) {
     blocks.push({ role: "user", content: [textPart(recap(summary.payload.summary))] })
   }
+  if (summary?.payload._tag === "Redacted") context.repairs.push({ kind: "redacted", sequence: summary.sequence })
   let instructions = options.instructions
   for (const record of visible) {
     const { payload } = record
@@ -161,6 +171,7 @@ export const recap = (summary: string): string =>
 interface UserBlock {
   readonly role: "user"
   readonly content: ReadonlyArray<Prompt.UserMessagePart>
+  readonly options?: Prompt.ProviderOptions | undefined
 }
 
 interface AssistantBlock {
@@ -209,16 +220,27 @@ const collectResults = (records: ReadonlyArray<CanonicalRecord>): Map<string, Ar
   return results
 }
 
-/** Calls whose approval is open, or was closed because people said something else instead. */
+/** Calls that nobody let run: their approval is open, or something else than a decision closed it. */
 const collectWaiting = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>): Set<string> => {
   const waiting = new Set<string>(state.approvals.map(({ callId }) => callId))
   const requested = new Map<string, string>()
   for (const { payload } of records) {
     const facts = payload._tag === "Redacted" ? payload.facts : payload
-    if (facts._tag === "ApprovalRequested") requested.set(facts.approvalId, facts.callId)
-    if (facts._tag === "ApprovalResolved" && facts.decision === "superseded") {
-      const callId = requested.get(facts.approvalId)
-      if (callId !== undefined) waiting.add(callId)
+    switch (facts._tag) {
+      case "ApprovalRequested":
+        requested.set(facts.approvalId, facts.callId)
+        break
+      case "ApprovalResolved": {
+        const callId = requested.get(facts.approvalId)
+        const isDecided = facts.decision !== "superseded" && facts.decision !== "expired"
+        if (callId !== undefined && !isDecided) waiting.add(callId)
+        requested.delete(facts.approvalId)
+        break
+      }
+      case "Forked":
+        for (const callId of requested.values()) waiting.add(callId)
+        requested.clear()
+        break
     }
   }
   return waiting
@@ -256,7 +278,10 @@ const projectRecord = (record: CanonicalRecord, context: Context): Block | undef
 }
 
 const projectInput = (payload: Payload.InputRecorded, sequence: number, context: Context): Block | undefined => {
-  const parts = typeof payload.message.content === "string" ? [{ type: "text" as const, text: payload.message.content }] : payload.message.content
+  const parts =
+    typeof payload.message.content === "string"
+      ? [{ type: "text" as const, text: payload.message.content }]
+      : payload.message.content
   const content: Array<Prompt.UserMessagePart> = []
   if (payload.context !== undefined && context.openRuns.has(payload.runId) && !isBlank(payload.context)) {
     content.push(textPart(payload.context))
@@ -264,9 +289,9 @@ const projectInput = (payload: Payload.InputRecorded, sequence: number, context:
   for (const part of parts) {
     const read = readUserPart(part)
     if (read === undefined) context.repairs.push({ kind: "unreadable-part", sequence })
-    else if (read.type !== "text" || !isBlank(read.text)) content.push(read)
+    else if (isFilled(read)) content.push(read)
   }
-  if (content.length > 0) return { role: "user", content }
+  if (content.length > 0) return { role: "user", content, options: payload.message.options }
   context.repairs.push({ kind: "empty-message", sequence })
   return undefined
 }
@@ -275,12 +300,13 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
   const { options, repairs } = context
   const keepsReasoning = reasoningFits(payload, options)
   const hasReasoning = keepsReasoning && payload.content.some(({ type }) => type === "reasoning")
-  const executed = pairedIds(payload.content)
+  const executed = pairExecuted(payload.content)
+  const executedIds = new Map<number, string>()
   const content: Array<Prompt.AssistantMessagePart> = []
   const results: Array<Prompt.ToolResultPart> = []
   let declared = 0
   let shown = 0
-  for (const part of payload.content) {
+  for (const [place, part] of payload.content.entries()) {
     switch (part.type) {
       case "text":
         if (!isBlank(part.text)) content.push(Prompt.makePart("text", part))
@@ -298,27 +324,34 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
         declared++
         const { runId, step } = payload
         if (part.providerExecuted === true) {
-          if (executed.has(part.id)) {
+          if (executed.calls.has(place)) {
             shown++
-            content.push(Prompt.makePart("tool-call", { ...part, providerExecuted: true }))
+            const id = uniqueId(part.id, sequence, context)
+            executedIds.set(place, id)
+            content.push(Prompt.makePart("tool-call", { ...renamed(part, id), providerExecuted: true }))
           } else repairs.push({ kind: "call-without-result", sequence, callId: part.id })
           break
         }
         const stored = useResult(context, { runId, step, callId: part.id })
         if (stored === undefined && context.waiting.has(part.id)) break
         if (stored === undefined) repairs.push({ kind: "call-without-result", sequence, callId: part.id })
+        else if (stored.sequence < sequence) {
+          repairs.push({ kind: "result-without-call", sequence: stored.sequence, callId: part.id })
+        }
         const policy = options.reasoningNeedsCalls === true && hasReasoning ? "unknown" : options.unsettled?.(part.name)
         if (stored === undefined && policy === "omit") break
         shown++
         const id = uniqueId(part.id, sequence, context)
-        content.push(Prompt.makePart("tool-call", { ...part, id, providerExecuted: false }))
+        content.push(Prompt.makePart("tool-call", { ...renamed(part, id), providerExecuted: false }))
         results.push(showResult(id, part.name, stored, context.cleared.has(part.id)))
         break
       }
-      case "tool-result":
-        if (executed.has(part.id)) content.push(readExecutedResult(part))
+      case "tool-result": {
+        const id = executedIds.get(executed.results.get(place) ?? -1)
+        if (id !== undefined) content.push(readExecutedResult(renamed(part, id)))
         else repairs.push({ kind: "result-without-call", sequence, callId: part.id })
         break
+      }
       case "tool-approval-request":
         // Effect AI runs the tool when it sees one of these.
         repairs.push({ kind: "approval-part", sequence })
@@ -326,7 +359,8 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
     }
   }
   if (content.every(({ type }) => type === "reasoning")) {
-    const kind = content.length > 0 ? "reasoning-without-content" : "empty-message"
+    const isThought = payload.content.some(({ type }) => type === "reasoning")
+    const kind = isThought ? "reasoning-without-content" : "empty-message"
     // A response that lost all its calls was reported call by call.
     if (declared === 0) repairs.push({ kind, sequence })
     return undefined
@@ -344,18 +378,25 @@ const reasoningFits = (payload: Payload.ModelResponded, options: Options): boole
   (options.provider === undefined || options.provider === payload.provider) &&
   (options.model === undefined || options.model === payload.model) &&
   payload.content.every(
-    (part) =>
-      part.type !== "reasoning" || !isBlank(part.text) || Object.keys(part.options ?? {}).length > 0
+    (part) => part.type !== "reasoning" || !isBlank(part.text) || Object.keys(part.options ?? {}).length > 0
   )
 
-/** Ids of provider-executed calls that have their result in the same response. */
-const pairedIds = (content: Payload.ModelResponded["content"]): Set<string> => {
-  const results = new Set(content.flatMap((part) => (part.type === "tool-result" ? [part.id] : [])))
-  return new Set(
-    content.flatMap((part) =>
-      part.type === "tool-call" && part.providerExecuted === true && results.has(part.id) ? [part.id] : []
-    )
-  )
+/** Provider-executed calls with a result behind them in the same response, and their results, by place: pair by pair. */
+const pairExecuted = (content: Payload.ModelResponded["content"]) => {
+  const calls = new Set<number>()
+  const results = new Map<number, number>()
+  const open = new Map<string, Array<number>>()
+  for (const [place, part] of content.entries()) {
+    if (part.type === "tool-call" && part.providerExecuted === true) {
+      open.set(part.id, [...(open.get(part.id) ?? []), place])
+    } else if (part.type === "tool-result") {
+      const call = open.get(part.id)?.shift()
+      if (call === undefined) continue
+      calls.add(call)
+      results.set(place, call)
+    }
+  }
+  return { calls, results }
 }
 
 const useResult = (
@@ -366,6 +407,9 @@ const useResult = (
   if (stored !== undefined) stored.used = true
   return stored
 }
+
+const renamed = <P extends Prompt.ToolCallPartEncoded | Prompt.ToolResultPartEncoded>(part: P, id: string): P =>
+  id === part.id ? part : ToolCalls.withoutItemId({ ...part, id })
 
 const uniqueId = (id: string, sequence: number, context: Context): string => {
   let unique = id
@@ -388,9 +432,12 @@ const showResult = (
   if (payload._tag === "Redacted") return part(false, "The result was removed.")
   if (cleared) return part(payload.isFailure, clearedResult)
   if (payload.shownBytes !== undefined) return part(payload.isFailure, shorten(payload.result, payload.shownBytes))
-  const output = payload.modelOutput?.flatMap((piece) => readUserPart(piece) ?? []) ?? []
-  if (output.length > 0) return part(payload.isFailure, payload.result, output)
-  return part(payload.isFailure, payload.result === "" ? "(empty)" : payload.result)
+  if (payload.modelOutput !== undefined && payload.modelOutput.length > 0) {
+    const output = payload.modelOutput.flatMap((piece) => readUserPart(piece) ?? []).filter(isFilled)
+    return output.length > 0 ? part(payload.isFailure, payload.result, output) : part(payload.isFailure, emptyResult)
+  }
+  const isEmpty = typeof payload.result === "string" && isBlank(payload.result)
+  return part(payload.isFailure, isEmpty ? emptyResult : payload.result)
 }
 
 /** The first bytes of a result's text, and how much is missing. */
@@ -422,10 +469,10 @@ const textPart = (text: string): Prompt.TextPart => Prompt.makePart("text", { te
 
 const isBlank = (text: string): boolean => text.trim().length === 0
 
+const isFilled = (part: Prompt.UserMessagePart): boolean => part.type !== "text" || !isBlank(part.text)
+
 const toMessages = (block: Block): Array<Prompt.Message> => {
-  if (block.role === "user") return [Prompt.makeMessage("user", { content: block.content })]
+  if (block.role === "user") return [Prompt.makeMessage("user", { content: block.content, options: block.options })]
   const assistant = Prompt.makeMessage("assistant", { content: block.content })
-  return block.results.length === 0
-    ? [assistant]
-    : [assistant, Prompt.makeMessage("tool", { content: block.results })]
+  return block.results.length === 0 ? [assistant] : [assistant, Prompt.makeMessage("tool", { content: block.results })]
 }

@@ -72,7 +72,10 @@ const isUserPart = (u: unknown): boolean =>
   isObject(u) && isOptions(u) && ((u["type"] === "text" && isText(u)) || (u["type"] === "file" && isFile(u)))
 
 const isCall = (u: Unchecked): boolean =>
-  typeof u["id"] === "string" && idFault(u["id"]) === undefined && typeof u["name"] === "string" && u["params"] !== undefined
+  typeof u["id"] === "string" &&
+  idFault(u["id"]) === undefined &&
+  typeof u["name"] === "string" &&
+  u["params"] !== undefined
 
 const isResult = (u: Unchecked): boolean =>
   typeof u["id"] === "string" &&

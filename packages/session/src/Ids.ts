@@ -149,7 +149,8 @@ export const derive = (...parts: readonly [string, ...Array<string>]): string =>
 
 // --- internal ---
 
-const controlCharacter = /[\u0000-\u001f\u007f-\u009f]/
+// The general category Cc: U+0000 to U+001F and U+007F to U+009F.
+const controlCharacter = /\p{Cc}/u
 
 const escapePart = (part: string): string =>
   part.includes("~") || part.includes("/") ? part.replaceAll("~", "~0").replaceAll("/", "~1") : part

@@ -186,11 +186,7 @@ export const RunStarted = runStarted.payload
 /** @since 0.1.0 */
 export interface RunStarted extends Schema.Schema.Type<typeof RunStarted> {}
 
-const runSuspended = define(
-  "RunSuspended",
-  { runId: RunId, approvalIds: Schema.Array(ApprovalId), mode: Mode },
-  {}
-)
+const runSuspended = define("RunSuspended", { runId: RunId, approvalIds: Schema.Array(ApprovalId), mode: Mode }, {})
 
 /**
  * A run waits for people and holds nothing meanwhile.
@@ -380,7 +376,11 @@ export interface BackgroundStarted extends Schema.Schema.Type<typeof BackgroundS
 
 const backgroundSettled = define(
   "BackgroundSettled",
-  { taskId: Schema.NonEmptyString, outcome: Schema.Literals(["completed", "failed", "cancelled", "lost"]), usage: optional(Usage) },
+  {
+    taskId: Schema.NonEmptyString,
+    outcome: Schema.Literals(["completed", "failed", "cancelled", "lost"]),
+    usage: optional(Usage)
+  },
   { summary: optional(Text) }
 )
 

@@ -44,9 +44,10 @@ export const candidates = (id: string, count: number, from = 2): Array<ToolCallI
  *
  * **Details**
  *
- * The first call with an id keeps it when it is free. Provider-executed results follow their call: the first result with
- * an id belongs to the first call with it, and so on. A renamed call loses the provider's item id, which names the
- * original. An id that cannot be stored (empty, too long, with control characters) is replaced by one made from `call`.
+ * The first call with an id keeps it when it is free. Results follow the provider-executed calls with their id, requests
+ * for approval the others: the first belongs to the first call, and so on. A renamed call loses the provider's item id,
+ * which names the original. An id that cannot be stored (empty, too long, with control characters) is replaced by one
+ * made from `call`.
  *
  * @category renaming
  * @since 0.1.0
@@ -65,8 +66,10 @@ export const rename = (
   const taken = new Set<string>()
   const own = new Set(declared)
   const renamed: Array<Renamed> = []
-  const callsById = new Map<string, Array<string>>()
-  const resultsById = new Map<string, number>()
+  const calls = new Map<string, Array<string>>()
+  const executedCalls = new Map<string, Array<string>>()
+  const results = new Map<string, number>()
+  const approvals = new Map<string, number>()
   const assign = (id: string): string => {
     if (isStorable(id) && !taken.has(id) && !isUsed(id)) return id
     // A later call of this response may bring the candidate as its own id: it keeps it.
@@ -79,33 +82,32 @@ export const rename = (
     if (part.type === "tool-call") {
       const id = assign(part.id)
       taken.add(id)
-      callsById.set(part.id, [...(callsById.get(part.id) ?? []), id])
+      const byId = part.providerExecuted === true ? executedCalls : calls
+      byId.set(part.id, [...(byId.get(part.id) ?? []), id])
       if (id === part.id) return part
       renamed.push({ from: part.id, to: ToolCallId.make(id) })
       return withoutItemId({ ...part, id })
     }
     if (part.type === "tool-result") {
-      const place = resultsById.get(part.id) ?? 0
-      resultsById.set(part.id, place + 1)
-      const id = callsById.get(part.id)?.[place] ?? part.id
+      const id = follow(part.id, executedCalls.has(part.id) ? executedCalls : calls, results)
       return id === part.id ? part : withoutItemId({ ...part, id })
+    }
+    if (part.type === "tool-approval-request") {
+      return { ...part, toolCallId: follow(part.toolCallId, calls, approvals) }
     }
     return part
   })
   return { content: parts, renamed }
 }
 
-// --- internal ---
-
-const isStorable = (id: string): boolean => idFault(id) === undefined
-
-// Room for a suffix is kept, so that a candidate of a long id can be stored too.
-const baseOf = (id: string): string => (isStorable(`${id}_0000000`) ? id : "call")
-
-type WithOptions = Prompt.ToolCallPartEncoded | Prompt.ToolResultPartEncoded
-
-/** Provider options without the id of the item: `{ openai: { itemId: "fc_1", x: 1 } }` becomes `{ openai: { x: 1 } }`. */
-const withoutItemId = <P extends WithOptions>(part: P): P => {
+/**
+ * A call or result without the provider's id of the item, which names the original of what was renamed:
+ * `{ openai: { itemId: "fc_1", x: 1 } }` becomes `{ openai: { x: 1 } }`.
+ *
+ * @category renaming
+ * @since 0.1.0
+ */
+export const withoutItemId = <P extends Prompt.ToolCallPartEncoded | Prompt.ToolResultPartEncoded>(part: P): P => {
   if (part.options === undefined) return part
   const options = Object.fromEntries(
     Object.entries(part.options).map(([provider, value]) => {
@@ -115,3 +117,17 @@ const withoutItemId = <P extends WithOptions>(part: P): P => {
   )
   return { ...part, options }
 }
+
+// --- internal ---
+
+/** The id of the call that the next part with this id belongs to. */
+const follow = (id: string, callsById: ReadonlyMap<string, ReadonlyArray<string>>, places: Map<string, number>) => {
+  const place = places.get(id) ?? 0
+  places.set(id, place + 1)
+  return callsById.get(id)?.[place] ?? id
+}
+
+const isStorable = (id: string): boolean => idFault(id) === undefined
+
+// Room for a suffix is kept, so that a candidate of a long id can be stored too.
+const baseOf = (id: string): string => (id !== "" && isStorable(`${id}_0000000`) ? id : "call")

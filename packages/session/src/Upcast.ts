@@ -60,11 +60,7 @@ export const Upcasts = Context.Reference<Steps>("@colloquy/session/Upcast/Upcast
  * @category upcasting
  * @since 0.1.0
  */
-export const upcast = (
-  version: number,
-  payload: unknown,
-  steps: Steps
-): Result.Result<unknown, UnsupportedVersion> => {
+export const upcast = (version: number, payload: unknown, steps: Steps): Result.Result<unknown, UnsupportedVersion> => {
   if (version > currentVersion) return Result.fail(unsupported(version))
   let upcasted = payload
   for (let from = version; from < currentVersion; from++) {
@@ -77,5 +73,4 @@ export const upcast = (
 
 // --- internal ---
 
-const unsupported = (found: number) =>
-  new UnsupportedVersion({ what: "a record", found, supported: currentVersion })
+const unsupported = (found: number) => new UnsupportedVersion({ what: "a record", found, supported: currentVersion })
