@@ -65,7 +65,12 @@ export const run = Effect.fnUntraced(function* <E>(
     const started = calls.slice(0, host.toolConcurrency).map((call) => ToolBatch.started(runId, call))
     yield* Effect.uninterruptible(journal.write(runId, [responded, ...started]))
     const stored = storedCalls(journal, runId)
-    yield* ToolBatch.run(journal, host, runId, stored.map((call) => ({ ...call, attempt: 1 })))
+    yield* ToolBatch.run(
+      journal,
+      host,
+      runId,
+      stored.map((call) => ({ ...call, attempt: 1 }))
+    )
   }
 })
 
@@ -187,9 +192,8 @@ const runsCalls = ({ finishReason }: Payload.ModelResponded): boolean =>
 const roundsSoFar = (journal: Journal, runId: RunId): number =>
   journal
     .records()
-    .filter(
-      ({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId && !Recovery.isFinal(payload)
-    ).length
+    .filter(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId && !Recovery.isFinal(payload))
+    .length
 
 /** The run's open calls, as they are stored, with the attempts made so far: what is run is what was written. */
 const storedCalls = (journal: Journal, runId: RunId): ReadonlyArray<ToolBatch.Call> => {

@@ -139,11 +139,7 @@ export class AgentRuntime extends Context.Service<
       agent: Agent<T, EI, RI>,
       conversationId: string,
       options?: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
-    ) => Effect.Effect<
-      RunHandle<RunError<T, EI> | ResumeError>,
-      RunError<T, EI> | ResumeError,
-      Services<T, RI>
-    >
+    ) => Effect.Effect<RunHandle<RunError<T, EI> | ResumeError>, RunError<T, EI> | ResumeError, Services<T, RI>>
     /** Stops the run of a conversation in this process, and returns when its end is stored; false when there is none. */
     readonly cancel: (conversationId: string) => Effect.Effect<boolean>
   }
@@ -258,7 +254,10 @@ export const make = Effect.gen(function* () {
           const stopped = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
           const settled = stopped && cancelled !== undefined ? Exit.succeed(cancelled) : exit
           Deferred.doneUnsafe(result, settled)
-          Deferred.doneUnsafe(begun, Exit.map(settled, ({ runId }) => runId))
+          Deferred.doneUnsafe(
+            begun,
+            Exit.map(settled, ({ runId }) => runId)
+          )
         })
       ),
       Effect.forkIn(scope)
@@ -291,12 +290,7 @@ export const make = Effect.gen(function* () {
         yield* begin(journal, runId, (journal) => startOf(runId, host, journal, message, options))
         pass.begun(runId)
         hooks.begun(runId)
-        return yield* finish(
-          journal,
-          runId,
-          hooks,
-          AgentLoop.run(journal, host, runId, pass.ending)
-        )
+        return yield* finish(journal, runId, hooks, AgentLoop.run(journal, host, runId, pass.ending))
       })
     )
   })
@@ -391,7 +385,10 @@ const attached = <E, E2, R>(starting: Effect.Effect<RunHandle<E>, E2, R>): Effec
   Effect.flatMap(starting, (handle) => Effect.onInterrupt(handle.await, () => handle.cancel))
 
 const decodeId = <Id extends string>(what: string, schema: Schema.Codec<Id, string>, id: string) =>
-  Effect.mapError(Schema.decodeEffect(schema)(id), () => new InvalidId({ what, id, reason: idFault(id) ?? "not a text" }))
+  Effect.mapError(
+    Schema.decodeEffect(schema)(id),
+    () => new InvalidId({ what, id, reason: idFault(id) ?? "not a text" })
+  )
 
 const limited = <E>(host: AgentHost.AgentHost<E>, options: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">) => ({
   ...host,

@@ -26,9 +26,7 @@ export const toMessage = (input: Input): Effect.Effect<Prompt.UserMessageEncoded
   Effect.suspend(() => {
     const parts = typeof input === "string" ? [Prompt.makePart("text", { text: input })] : input
     const says = parts.some((part) => part.type === "file" || part.text.trim() !== "")
-    return says
-      ? Effect.succeed({ role: "user" as const, content: encodeParts(parts) })
-      : Effect.fail(new EmptyInput())
+    return says ? Effect.succeed({ role: "user" as const, content: encodeParts(parts) }) : Effect.fail(new EmptyInput())
   })
 
 // --- internal ---

@@ -87,9 +87,7 @@ describe("AgentRuntime.run", () => {
       const store = yield* ConversationStore.ConversationStore
       const found = yield* Effect.flip(store.tail({ conversationId }))
       assert.strictEqual(found._tag, "ConversationNotFound")
-    }).pipe(
-      Effect.provide([fresh(), handlers(), ScriptedModel.layer([calls([lookUp("c1")]), text("On its way.")])])
-    )
+    }).pipe(Effect.provide([fresh(), handlers(), ScriptedModel.layer([calls([lookUp("c1")]), text("On its way.")])]))
   )
 
   it.effect("renames a call whose id the conversation has, however often", () =>
@@ -145,9 +143,7 @@ describe("AgentRuntime.run", () => {
     Effect.gen(function* () {
       yield* AgentRuntime.run(desk, "try", { conversationId })
       const last = (yield* ScriptedModel.Requests).all()[1]!.prompt.content.at(-1)!
-      assert.isTrue(
-        last.role === "tool" && last.content.every((part) => part.type === "tool-result" && part.isFailure)
-      )
+      assert.isTrue(last.role === "tool" && last.content.every((part) => part.type === "tool-result" && part.isFailure))
       assert.include(JSON.stringify(last), "no_such_tool")
       assert.include(JSON.stringify(last), "order")
       assert.include(JSON.stringify(last), "not on file")
@@ -230,10 +226,7 @@ describe("AgentRuntime.run", () => {
       Effect.provide([
         fresh(),
         handlers(),
-        ScriptedModel.layer([
-          ScriptedModel.fail(new AiError.InvalidRequestError({ description: "no" })),
-          text("fine")
-        ])
+        ScriptedModel.layer([ScriptedModel.fail(new AiError.InvalidRequestError({ description: "no" })), text("fine")])
       ])
     )
   )
@@ -255,9 +248,7 @@ describe("AgentRuntime.run", () => {
         slow: () => Effect.never,
         strict: () => Effect.andThen(Deferred.await(fastDone), Effect.andThen(Effect.yieldNow, Effect.fail("broken")))
       })
-      const error = yield* Effect.flip(
-        Effect.provide(AgentRuntime.run(agent, "go", { conversationId }), layer)
-      )
+      const error = yield* Effect.flip(Effect.provide(AgentRuntime.run(agent, "go", { conversationId }), layer))
       assert.strictEqual(error, "broken")
       const told = yield* story
       assert.include(told, "settled s failure")
@@ -305,9 +296,7 @@ describe("AgentRuntime.run", () => {
       assert.include(last, "more bytes are not shown")
       const store = yield* ConversationStore.ConversationStore
       const archive = yield* store.export({ conversationId })
-      assert.isTrue(
-        archive.batches.some(({ records }) => records.some(({ payload }) => payload.includes(long)))
-      )
+      assert.isTrue(archive.batches.some(({ records }) => records.some(({ payload }) => payload.includes(long))))
     }).pipe(
       Effect.provide([
         fresh(),
@@ -325,7 +314,9 @@ describe("AgentRuntime.run", () => {
       assert.strictEqual(told.at(-1), "ended completed")
       const store = yield* ConversationStore.ConversationStore
       const archive = yield* store.export({ conversationId })
-      const settled = archive.batches.flatMap(({ records }) => records).find(({ payload }) => payload.includes("tooLarge"))
+      const settled = archive.batches
+        .flatMap(({ records }) => records)
+        .find(({ payload }) => payload.includes("tooLarge"))
       assert.include(settled?.payload, '"bytes":5242893')
     }).pipe(
       Effect.provide([
@@ -415,9 +406,7 @@ describe("one run at a time", () => {
         const last = (yield* ScriptedModel.Requests).all().at(-1)!
         assert.deepStrictEqual(PromptFault.check(last.prompt), [])
       }).pipe(Effect.provide(hang))
-    }).pipe(
-      Effect.provide([fresh(), ScriptedModel.layer([calls([lookUp("c1"), refund("c2")]), text("ok")])])
-    )
+    }).pipe(Effect.provide([fresh(), ScriptedModel.layer([calls([lookUp("c1"), refund("c2")]), text("ok")])]))
   )
 
   it.effect("interrupting run stores the end before the interruption is over", () =>
@@ -449,7 +438,9 @@ describe("one run at a time", () => {
         handlers(),
         ScriptedModel.layerOf(({ prompt }) => {
           const said = prompt.content.at(-1)!
-          return text(`you said ${said.role === "user" && said.content[0]?.type === "text" ? said.content[0].text : "?"}`)
+          return text(
+            `you said ${said.role === "user" && said.content[0]?.type === "text" ? said.content[0].text : "?"}`
+          )
         })
       ])
     )
@@ -483,8 +474,6 @@ describe("when the store fails", () => {
         "responded 2",
         "ended completed"
       ])
-    }).pipe(
-      Effect.provide([runtime, handlers(), ScriptedModel.layer([calls([lookUp("c1")]), text("ok")])])
-    )
+    }).pipe(Effect.provide([runtime, handlers(), ScriptedModel.layer([calls([lookUp("c1")]), text("ok")])]))
   })
 })

@@ -90,15 +90,7 @@ describe("Recovery.classify", () => {
   })
 
   it("some calls have none: started ones and waiting ones apart, finished ones not at all", () => {
-    const decision = given(
-      created,
-      started,
-      input,
-      called(1, "a", "b", "c"),
-      begun("a"),
-      begun("b"),
-      settled("a")
-    )
+    const decision = given(created, started, input, called(1, "a", "b", "c"), begun("a"), begun("b"), settled("a"))
     assert.isTrue(decision._tag === "SettleCalls")
     if (decision._tag !== "SettleCalls") return
     assert.deepStrictEqual(

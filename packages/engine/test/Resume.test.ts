@@ -201,9 +201,7 @@ describe("AgentRuntime.resume", () => {
       const two = yield* Layer.build(processOver(database))
       const gateOne = yield* Latch.make()
       const first = yield* AgentRuntime.start(desk, "go", { conversationId, runId: "r1" }).pipe(
-        Effect.provide(
-          ScriptedModel.layerOf(() => () => Effect.as(gateOne.await, text("from the first process")))
-        ),
+        Effect.provide(ScriptedModel.layerOf(() => () => Effect.as(gateOne.await, text("from the first process")))),
         Effect.provide(handlers()),
         Effect.provideContext(one)
       )

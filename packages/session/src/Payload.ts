@@ -138,9 +138,15 @@ const define = <const Tag extends string, Kept extends Schema.Struct.Fields, Rem
   kept: Kept,
   removed: Removed
 ) => ({
-  facts: Schema.TaggedStruct(tag, kept),
-  payload: Schema.TaggedStruct(tag, { ...kept, ...removed })
+  facts: Schema.TaggedStruct(tag, inOrder(kept)),
+  payload: Schema.TaggedStruct(tag, inOrder({ ...kept, ...removed }))
 })
+
+// A decoded struct has its keys in the order of the fields: in canonical order, encoding it moves nothing.
+const inOrder = <Fields extends Schema.Struct.Fields>(fields: Fields): Fields => {
+  const entries = Object.entries(fields).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return Object.assign({}, ...entries.map(([name, field]) => ({ [name]: field })))
+}
 
 const conversationCreated = define(
   "ConversationCreated",
@@ -251,12 +257,15 @@ const responseFacts = {
  * @category payloads
  * @since 0.1.0
  */
-export const ModelResponded = Schema.TaggedStruct("ModelResponded", {
-  ...responseFacts,
-  content: EncodedMessage.AssistantContent,
-  sources: optional(Schema.Array(Source)),
-  responseId: optional(Text)
-})
+export const ModelResponded = Schema.TaggedStruct(
+  "ModelResponded",
+  inOrder({
+    ...responseFacts,
+    content: EncodedMessage.AssistantContent,
+    sources: optional(Schema.Array(Source)),
+    responseId: optional(Text)
+  })
+)
 /** @since 0.1.0 */
 export interface ModelResponded extends Schema.Schema.Type<typeof ModelResponded> {}
 
@@ -410,6 +419,10 @@ const compacted = define(
 /**
  * A smaller view of old history was made. A `summary` stands for everything through `coversThrough` except the pinned
  * records; `cleared-results` hides the results of the named calls. The log keeps everything.
+ *
+ * **Gotchas**
+ *
+ * A summary names in `clearedCallIds` every call behind it whose result stays hidden: earlier ones are forgotten with it.
  *
  * @category payloads
  * @since 0.1.0

@@ -10,7 +10,7 @@ import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
-import { isBusy, lockSchedule, translate } from "./internal/connection.ts"
+import { isBusy, lockSchedule, translate } from "./internal/connections.ts"
 
 /**
  * The version of the tables that this release writes.
@@ -72,12 +72,9 @@ export const inspect: Effect.Effect<
   SqlClient.SqlClient
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [application] = yield* sql.unsafe<{ application_id: number }>("PRAGMA application_id")
-  const [user] = yield* sql.unsafe<{ user_version: number }>("PRAGMA user_version")
-  const tables = yield* sql.unsafe("SELECT 1 FROM sqlite_master LIMIT 1")
-  const mark = application?.application_id ?? 0
-  const version = user?.user_version ?? 0
-  if (mark === 0 && tables.length === 0) return "empty"
+  const [found] = yield* sql.unsafe<Marks>(selectMarks, [JSON.stringify(tableNames)])
+  const { mark, missing, objects, version } = found ?? { mark: 0, missing: null, objects: 0, version: 0 }
+  if (mark === 0 && objects === 0) return "empty"
   if (mark !== applicationId) {
     return yield* new StoreUnavailable({
       reason: "refused",
@@ -89,7 +86,14 @@ export const inspect: Effect.Effect<
   if (version > schemaVersion) {
     return yield* new UnsupportedVersion({ what: "the database file", found: version, supported: schemaVersion })
   }
-  return version === schemaVersion ? "current" : "older"
+  if (version < schemaVersion) return "older"
+  if (missing === null) return "current"
+  return yield* new StoreUnavailable({
+    reason: "damaged",
+    retryable: false,
+    detail: `the file has lost tables (${missing}); restore a backup`,
+    cause: null
+  })
 })
 
 // --- internal ---
@@ -149,6 +153,22 @@ const tables = [
     PRIMARY KEY (conversation, sequence)
   ) STRICT`
 ]
+
+const tableNames = ["conversations", "batches", "records", "call_ids", "checkpoints"]
+
+interface Marks {
+  readonly mark: number
+  readonly version: number
+  readonly objects: number
+  readonly missing: string | null
+}
+
+// One statement, so one snapshot: between two, another process may have migrated, and an empty file would seem foreign.
+const selectMarks = `SELECT
+  (SELECT application_id FROM pragma_application_id) AS mark,
+  (SELECT user_version FROM pragma_user_version) AS version,
+  (SELECT count(*) FROM sqlite_master) AS objects,
+  (SELECT group_concat(value, ', ') FROM json_each(?) WHERE value NOT IN (SELECT name FROM sqlite_master)) AS missing`
 
 const run = Migrator.make({})({
   table: "colloquy_migrations",

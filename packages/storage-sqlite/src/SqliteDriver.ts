@@ -11,14 +11,15 @@ import {
   type CommitResult,
   ConversationDriver,
   type Head,
+  type Page,
+  type Range,
   type RecordRow
 } from "@colloquy/store/ConversationDriver"
 import { maxBatchRecords } from "@colloquy/session/Limits"
-import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { SqlError } from "effect/sql/SqlError"
 import type * as Stream from "effect/Stream"
-import type { Connections, Outcome, Reserved, Row, Value } from "./internal/connection.ts"
+import type { Connections, Outcome } from "./internal/connections.ts"
+import type { Row, Script, Statement, Value } from "./internal/script.ts"
 
 /**
  * @category constructors
@@ -26,42 +27,23 @@ import type { Connections, Outcome, Reserved, Row, Value } from "./internal/conn
  */
 export const make = (connections: Connections, changes: Stream.Stream<void>): ConversationDriver["Service"] => {
   const all = <A>(sql: string, parameters: ReadonlyArray<Value>, decode: (row: Row) => A) =>
-    connections.read((connection) => Effect.map(connection.query(sql, parameters), (rows) => rows.map(decode)))
+    connections.read(function* (): Script<ReadonlyArray<A>> {
+      return (yield { sql, parameters }).map(decode)
+    })
   const first = <A>(sql: string, parameters: ReadonlyArray<Value>, decode: (row: Row) => A) =>
-    connections.read((connection) =>
-      Effect.map(connection.query(sql, parameters), (rows) =>
-        rows[0] === undefined ? Option.none() : Option.some(decode(rows[0]))
-      )
-    )
+    connections.read(function* (): Script<Option.Option<A>> {
+      const [row] = yield { sql, parameters }
+      return row === undefined ? Option.none() : Option.some(decode(row))
+    })
   return ConversationDriver.of({
     head: (id) => first(`SELECT ${headColumns} FROM conversations WHERE id = ?`, [id], decodeHead),
     batch: (id, batchId) =>
       first(`SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND batch_id = ?`, [id, batchId], decodeBatch),
     batchEndingAt: (id, sequence) =>
       first(`SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last = ?`, [id, sequence], decodeBatch),
-    records: ({ after, conversationId, limit, reverse, through }) =>
-      connections.read((connection) =>
-        Effect.gen(function* () {
-          const order = reverse ? "DESC" : "ASC"
-          const records = (yield* connection.query(
-            `SELECT ${recordColumns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
-              ORDER BY sequence ${order} LIMIT ?`,
-            [conversationId, after, through, Math.min(limit, Number.MAX_SAFE_INTEGER)]
-          )).map(decodeRecord)
-          if (records.length === 0) return { records, batches: [] }
-          const ends = [records[0]!.sequence, records.at(-1)!.sequence]
-          // A batch has at most so many records, so the one of the last record ends before this.
-          const latest = Math.max(...ends) + maxBatchRecords
-          const batches = yield* connection.query(
-            `SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last >= ? AND last < ? AND first <= ?
-              ORDER BY last`,
-            [conversationId, Math.min(...ends), latest, Math.max(...ends)]
-          )
-          return { records, batches: batches.map(decodeBatch) }
-        })
-      ),
-    recordIds: (id, ids) => connections.read((connection) => existing(connection, "records", "record_id", id, ids)),
-    callIds: (id, ids) => connections.read((connection) => existing(connection, "call_ids", "call_id", id, ids)),
+    records: (range) => connections.read(() => readPage(range)),
+    recordIds: (id, ids) => all(existing("records", "record_id"), [JSON.stringify(ids), id], decodeId),
+    callIds: (id, ids) => all(existing("call_ids", "call_id"), [JSON.stringify(ids), id], decodeId),
     checkpoints: (id, atOrBefore) =>
       all(
         `SELECT ${checkpointColumns} FROM checkpoints WHERE ${ofConversation} AND sequence <= ? ORDER BY sequence DESC`,
@@ -79,7 +61,7 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
             decodeHead
           )
     },
-    commit: (commit) => connections.write((connection) => write(connection, commit), clashed),
+    commit: (commit) => connections.write(() => write(commit), "refused"),
     changes
   })
 }
@@ -93,52 +75,49 @@ const batchColumns = "batch_id, first, last, epoch, producer, content, tail"
 const recordColumns = "sequence, record_id, at, version, salt, digest, payload"
 const checkpointColumns = "sequence, digest, state_version, state"
 
-const clashed = (): CommitResult => "refused"
-
 const refused: Outcome<CommitResult> = { commit: false, value: "refused" }
 const committed: Outcome<CommitResult> = { commit: true, value: "committed" }
 
 /** Guard and head are one statement: it changes the row it expects, and gives its key, or changes nothing. */
-const write = Effect.fnUntraced(function* (connection: Reserved, commit: Commit) {
-  if (commit.drop === true) yield* drop(connection, commit.conversationId)
-  const { parameters, sql } = commit.guard === "absent" ? createHead(commit) : updateHead(commit, commit.guard)
-  const [row] = yield* connection.query(sql, parameters)
+const write = function* (commit: Commit): Script<Outcome<CommitResult>> {
+  if (commit.drop === true) yield* drop(commit.conversationId)
+  const [row] = yield commit.guard === "absent" ? createHead(commit) : updateHead(commit, commit.guard)
   if (row === undefined) return refused
   const key = row[0] as number
-  for (const batch of commit.batches ?? []) yield* connection.execute(insertBatch, [key, ...encodeBatch(batch)])
+  for (const batch of commit.batches ?? []) yield { sql: insertBatch, parameters: [key, ...encodeBatch(batch)] }
   const records = commit.records ?? []
   for (let start = 0; start < records.length; start += recordsPerInsert) {
     const part = records.slice(start, start + recordsPerInsert)
-    yield* connection.execute(
-      insertRecords(part.length),
-      part.flatMap((record) => [key, ...encodeRecord(record)])
-    )
+    yield { sql: insertRecords(part.length), parameters: part.flatMap((record) => [key, ...encodeRecord(record)]) }
   }
-  for (const callId of commit.callIds ?? []) {
-    yield* connection.execute("INSERT OR IGNORE INTO call_ids (conversation, call_id) VALUES (?, ?)", [key, callId])
-  }
-  const { checkpoint } = commit
-  if (checkpoint !== undefined) {
-    const { digest, sequence, state, stateVersion } = checkpoint
-    yield* connection.execute(
-      `INSERT OR REPLACE INTO checkpoints (conversation, ${checkpointColumns}) VALUES (?, ?, ?, ?, ?)`,
-      [key, sequence, digest, stateVersion, state]
-    )
-    yield* connection.execute(
-      `DELETE FROM checkpoints WHERE conversation = ?1 AND sequence NOT IN
-        (SELECT sequence FROM checkpoints WHERE conversation = ?1 ORDER BY sequence DESC LIMIT ?2)`,
-      [key, commit.keepCheckpoints ?? -1]
-    )
+  for (const callId of commit.callIds ?? []) yield { sql: insertCallId, parameters: [key, callId] }
+  if (commit.checkpoint !== undefined) {
+    const { digest, sequence, state, stateVersion } = commit.checkpoint
+    yield { sql: insertCheckpoint, parameters: [key, sequence, digest, stateVersion, state] }
+    yield { sql: pruneCheckpoints, parameters: [key, key, commit.keepCheckpoints ?? -1] }
   }
   return committed
-})
-
-interface Prepared {
-  readonly sql: string
-  readonly parameters: ReadonlyArray<Value>
 }
 
-const createHead = ({ adopt, conversationId, head }: Commit): Prepared => {
+const readPage = function* ({ after, conversationId, limit, reverse, through }: Range): Script<Page> {
+  const rows = yield {
+    sql: reverse ? selectRecordsBackward : selectRecords,
+    parameters: [conversationId, after, through, Math.min(limit, Number.MAX_SAFE_INTEGER)]
+  }
+  const records = rows.map(decodeRecord)
+  const first = records[0]
+  if (first === undefined) return { records, batches: [] }
+  const ends = [first.sequence, records.at(-1)!.sequence]
+  // A batch has at most so many records, so the one of the last record ends before this.
+  const latest = Math.max(...ends) + maxBatchRecords
+  const batches = yield {
+    sql: selectBatches,
+    parameters: [conversationId, Math.min(...ends), latest, Math.max(...ends)]
+  }
+  return { records, batches: batches.map(decodeBatch) }
+}
+
+const createHead = ({ adopt, conversationId, head }: Commit): Statement => {
   if (adopt !== undefined) {
     const { assignments, parameters } = assign({ ...head, conversationId })
     return {
@@ -155,7 +134,7 @@ const createHead = ({ adopt, conversationId, head }: Commit): Prepared => {
   }
 }
 
-const updateHead = ({ conversationId, head }: Commit, guard: Exclude<Commit["guard"], "absent">): Prepared => {
+const updateHead = ({ conversationId, head }: Commit, guard: Exclude<Commit["guard"], "absent">): Statement => {
   const { assignments, parameters } = assign(head)
   const conditions = Object.entries(columnsOf(guard))
   return {
@@ -196,30 +175,27 @@ const columnsOf = (head: Partial<Head>): { readonly [column: string]: Value } =>
   return columns
 }
 
-const drop = Effect.fnUntraced(function* (connection: Reserved, conversationId: string) {
+const drop = function* (conversationId: string): Script<void> {
   for (const table of ["records", "batches", "call_ids", "checkpoints"]) {
-    yield* connection.execute(`DELETE FROM ${table} WHERE ${ofConversation}`, [conversationId])
+    yield { sql: `DELETE FROM ${table} WHERE ${ofConversation}`, parameters: [conversationId] }
   }
-  yield* connection.execute("DELETE FROM conversations WHERE id = ?", [conversationId])
-})
+  yield { sql: "DELETE FROM conversations WHERE id = ?", parameters: [conversationId] }
+}
 
-/** Those of the ids that the index has. Asked in parts: a statement has a limited number of parameters. */
-const existing = (
-  connection: Reserved,
-  table: string,
-  column: string,
-  conversationId: string,
-  ids: ReadonlyArray<string>
-): Effect.Effect<ReadonlyArray<string>, SqlError> =>
-  Effect.map(
-    connection.query(
-      `SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM ${table} WHERE ${ofConversation} AND ${column} = value)`,
-      [JSON.stringify(ids), conversationId]
-    ),
-    (rows) => rows.map(([id]) => id as string)
-  )
+/** Those of the ids that the index has; given as one JSON array, since a statement has a limited number of parameters. */
+const existing = (table: string, column: string): string =>
+  `SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM ${table} WHERE ${ofConversation} AND ${column} = value)`
 
+const selectRecords = `SELECT ${recordColumns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
+  ORDER BY sequence LIMIT ?`
+const selectRecordsBackward = selectRecords.replace("ORDER BY sequence", "ORDER BY sequence DESC")
+const selectBatches = `SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last >= ? AND last < ? AND first <= ?
+  ORDER BY last`
 const insertBatch = `INSERT INTO batches (conversation, ${batchColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+const insertCallId = "INSERT OR IGNORE INTO call_ids (conversation, call_id) VALUES (?, ?)"
+const insertCheckpoint = `INSERT OR REPLACE INTO checkpoints (conversation, ${checkpointColumns}) VALUES (?, ?, ?, ?, ?)`
+const pruneCheckpoints = `DELETE FROM checkpoints WHERE conversation = ? AND sequence NOT IN
+  (SELECT sequence FROM checkpoints WHERE conversation = ? ORDER BY sequence DESC LIMIT ?)`
 
 // Few different texts, so that each is prepared once; most batches are small.
 const recordsPerInsert = 16
@@ -251,6 +227,8 @@ const encodeRecord = (row: RecordRow): Array<Value> => [
   row.digest,
   row.payload
 ]
+
+const decodeId = (row: Row): string => row[0] as string
 
 // The tables are STRICT: a column has the type it was declared with.
 const decodeHead = (row: Row): Head => ({

@@ -13,9 +13,7 @@ import { ConversationDriver } from "@colloquy/store/ConversationDriver"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { Options as StoreOptions } from "@colloquy/store/StoreModel"
-import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as Config from "effect/Config"
-import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -25,9 +23,11 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
-import * as Connection from "./internal/connection.ts"
+import * as Connections from "./internal/connections.ts"
+import type { Row, Script } from "./internal/script.ts"
 import { inspect, migrate } from "./Migrations.ts"
 import * as SqliteDriver from "./SqliteDriver.ts"
+import * as SqliteFile from "./SqliteFile.ts"
 
 /**
  * @category models
@@ -122,7 +122,10 @@ export const layerStorage = (
         ConversationDriver,
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
-          const connections = Connection.make(client, Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds"))
+          const connections = Connections.make(
+            SqliteFile.runner(client),
+            Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds")
+          )
           return SqliteDriver.make(connections, foreignCommits(connections, options.pollInterval ?? "100 millis"))
         })
       )
@@ -136,30 +139,25 @@ export const layerStorage = (
  * @category layers
  * @since 0.1.0
  */
-export const layerFile = (
-  options: FileOptions
-): Layer.Layer<SqliteClient.SqliteClient | SqlClient.SqlClient, OpenError> =>
-  Layer.effectContext(
+export const layerFile = (options: FileOptions): Layer.Layer<SqlClient.SqlClient, OpenError> =>
+  Layer.effect(
+    SqlClient.SqlClient,
     Effect.gen(function* () {
-      const client = yield* open({ filename: options.filename, disableWAL: true })
+      const client = yield* SqliteFile.open(options.filename)
       // Before the journal mode, which writes to the file.
       yield* inspect.pipe(
         Effect.andThen(
           Effect.forEach(pragmas(options), (pragma) => client.unsafe(`PRAGMA ${pragma}`), { discard: true })
         ),
         Effect.provideService(SqlClient.SqlClient, client),
-        Effect.retry({ while: Connection.isBusy, schedule: Connection.lockSchedule(Duration.seconds(10)) }),
-        Effect.mapError((error) => (error instanceof SqlError ? Connection.translate(error) : error))
+        Effect.retry({ while: Connections.isBusy, schedule: Connections.lockSchedule(Duration.seconds(10)) }),
+        Effect.mapError((error) => (error instanceof SqlError ? Connections.translate(error) : error))
       )
-      return Context.make(SqliteClient.SqliteClient, client).pipe(Context.add(SqlClient.SqlClient, client))
+      return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
 
 // --- internal ---
-
-/** The client throws while it opens a file; that is a failure here. */
-const open = (config: SqliteClient.SqliteClientConfig) =>
-  Effect.catchDefect(SqliteClient.make(config), (defect) => Effect.fail(Connection.translate(defect)))
 
 const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
   "busy_timeout = 0",
@@ -170,16 +168,18 @@ const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
 ]
 
 /**
- * Emits when another connection has committed, in this process or another. The number that it looks at stays the same
- * for commits of the connection itself: https://www.sqlite.org/pragma.html#pragma_data_version
+ * Emits when another connection has committed, in this process or another, and once at first: a commit before the first
+ * look would go unnoticed otherwise. The number that it looks at stays the same for commits of the connection itself:
+ * https://www.sqlite.org/pragma.html#pragma_data_version
  */
-const foreignCommits = (connections: Connection.Connections, interval: Duration.Input): Stream.Stream<void> => {
-  const look = connections.read((connection) => connection.query("PRAGMA data_version", []))
+const foreignCommits = (connections: Connections.Connections, interval: Duration.Input): Stream.Stream<void> => {
+  const look = connections.read(function* (): Script<ReadonlyArray<Row>> {
+    return yield { sql: "PRAGMA data_version", parameters: [] }
+  })
   return Stream.fromEffectSchedule(Effect.option(look), Schedule.spaced(interval)).pipe(
     Stream.filterMap((rows) => Result.fromOption(rows, () => undefined)),
     Stream.map((rows) => rows[0]?.[0]),
     Stream.changes,
-    Stream.drop(1),
     Stream.map(() => undefined)
   )
 }

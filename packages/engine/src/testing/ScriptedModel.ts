@@ -166,7 +166,11 @@ const toStreamParts = (parts: ReadonlyArray<Response.PartEncoded>): Array<Respon
   parts.flatMap((part, i): Array<Response.StreamPartEncoded> => {
     const id = String(i)
     if (part.type === "text") {
-      return [{ type: "text-start", id }, { type: "text-delta", id, delta: part.text }, { type: "text-end", id }]
+      return [
+        { type: "text-start", id },
+        { type: "text-delta", id, delta: part.text },
+        { type: "text-end", id }
+      ]
     }
     if (part.type === "reasoning") {
       return [

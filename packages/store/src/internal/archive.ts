@@ -82,10 +82,12 @@ export class ArchiveReader {
   end(line: number): Refusal | undefined {
     const { header } = this
     if (header === undefined) return refusal("format", line, "there is no header", undefined)
-    if (this.batch !== undefined || this.sequence !== header.records) {
+    if (this.batch !== undefined || this.sequence < header.records) {
       return this.refusal("torn", line, `it ends after record ${this.sequence}; the header names ${header.records}`)
     }
-    if (this.tail !== header.tail) return this.refusal("altered", line, "the chain does not end at the header's tail")
+    if (this.sequence > header.records || this.tail !== header.tail) {
+      return this.refusal("altered", line, "the chain does not end at the header's tail")
+    }
     return undefined
   }
 

@@ -10,7 +10,6 @@ import {
 import * as Digest from "@colloquy/session/Digest"
 import { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
 import * as Upcast from "@colloquy/session/Upcast"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -74,7 +73,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
         if (epoch === head.epoch && producerId === head.producerId) return { tail, epoch }
         return yield* fenced(head, { epoch, producerId })
       }
-      const now = yield* Clock.currentTimeMillis
+      const now = yield* Rows.now
       const result = yield* driver.commit(
         head === undefined
           ? { conversationId, guard: "absent", head: newHead(now, epoch, producerId) }
@@ -98,7 +97,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     const encoded = yield* Effect.fromResult(Rows.encodeBatch(conversationId, batch))
     for (let attempt = 0; attempt < maxRefusals; attempt++) {
       const placed = Rows.placeBatch(encoded, { after: expectedTail, epoch, producerId, salt })
-      const updatedAt = yield* Clock.currentTimeMillis
+      const updatedAt = yield* Rows.now
       const { callIds, ...derived } = Rows.derive(placed.payloads)
       // Woken whatever the exit: an interrupted commit may have happened, and a wake-up is only a hint.
       const result = yield* Effect.ensuring(
@@ -171,9 +170,11 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
         const after = Math.max(0, request.after ?? 0)
         const through = Math.min(request.through ?? head.sequence, head.sequence)
         if (after >= through || limit <= 0) return Stream.empty
+        let next = reverse ? through : after + 1
         return pages({ conversationId, after, through, reverse }, limit).pipe(
           Stream.flatMap((page) => {
-            const { failure, records } = Rows.readPage(conversationId, page, steps, verify)
+            const { failure, records } = Rows.readPage(conversationId, page, next, reverse, steps, verify)
+            next += reverse ? -records.length : records.length
             const good = Stream.fromIterable(records)
             return failure === undefined ? good : Stream.concat(good, Stream.fail(failure))
           })
@@ -195,7 +196,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
               if (head.sequence > after) {
                 const range = { conversationId, after, through: head.sequence, limit: observedPage, reverse: false }
                 const page = yield* driver.records(range)
-                const { failure, records } = Rows.readPage(conversationId, page, steps, true)
+                const { failure, records } = Rows.readPage(conversationId, page, after + 1, false, steps, true)
                 if (failure !== undefined && records.length === 0) return yield* failure
                 return [records, Option.some(records.at(-1)?.sequence ?? after)] as const
               }
@@ -287,7 +288,7 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
 
   const importAll = <E, R>(lines: Stream.Stream<string, E, R>) =>
     Stream.suspend(() => {
-      const importer = new Importer(driver, steps)
+      const importer = new Importer(driver, steps, true)
       return Stream.concat(
         Stream.mapEffect(lines, importer.read),
         Stream.fromEffect(Effect.suspend(importer.end))
@@ -298,16 +299,12 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
     })
 
   const importOne = Effect.fnUntraced(function* <E, R>(lines: Stream.Stream<string, E, R>) {
-    const importer = new Importer(driver, steps)
+    const importer = new Importer(driver, steps, false)
     let line = 0
-    yield* Stream.runForEach(lines, (text) =>
-      Effect.flatMap(importer.read(text), (ended) => {
-        line++
-        if (Option.isNone(ended)) return Effect.void
-        const detail = "a second archive begins here; import several with importAll"
-        return Effect.fail(new ImportRejected({ reason: "format", line, detail }))
-      })
-    )
+    yield* Stream.runForEach(lines, (text) => {
+      line++
+      return importer.read(text)
+    })
     const imported = yield* importer.end()
     if (Option.isSome(imported)) {
       wakeups.notify(imported.value.conversationId)

@@ -4,7 +4,6 @@
 import * as Digest from "@colloquy/session/Digest"
 import { type ConversationId, ProducerId } from "@colloquy/session/Ids"
 import type * as Upcast from "@colloquy/session/Upcast"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -20,7 +19,7 @@ type Driver = ConversationDriver["Service"]
 
 export type ImportError = ImportRejected | ConversationErased | Upcast.UnsupportedVersion | StoreUnavailable
 
-/** Reads lines of archives, one archive after the other. */
+/** Reads the lines of one archive, or of several, one after the other. */
 export class Importer {
   private line = 0
   private target:
@@ -28,10 +27,12 @@ export class Importer {
     | undefined
   private readonly driver: Driver
   private readonly steps: Upcast.Steps
+  private readonly several: boolean
 
-  constructor(driver: Driver, steps: Upcast.Steps) {
+  constructor(driver: Driver, steps: Upcast.Steps, several: boolean) {
     this.driver = driver
     this.steps = steps
+    this.several = several
   }
 
   /** Reads a line; gives the archive that ended before it, if one did. */
@@ -39,11 +40,16 @@ export class Importer {
     Effect.gen({ self: this }, function* () {
       this.line++
       if (text.trim() === "") return Option.none()
-      const ended = this.target !== undefined && isHeader(text) ? Option.some(yield* this.finish()) : Option.none()
+      // Of one archive nothing may be in while its lines go on: its reader refuses the second header.
+      const ends = this.several && this.target !== undefined && isHeader(text)
+      const ended = ends ? Option.some(yield* this.finish()) : Option.none()
       const reader = this.target?.reader ?? new ArchiveReader(this.steps)
       const step = yield* Effect.fromResult(reader.read(text, this.line))
       if (step._tag === "Began") yield* this.begin(step.header, reader)
-      if (step._tag === "Batch" && this.target?.staging !== undefined) yield* this.target.staging.add(step.batch)
+      if (step._tag === "Batch" && this.target?.staging !== undefined) {
+        const { header, staging } = this.target
+        yield* Effect.catchTag(staging.add(step.batch), "IdTwice", () => twice(header.conversationId, this.line))
+      }
       return ended
     })
 
@@ -67,7 +73,10 @@ export class Importer {
       if (fault !== undefined) return yield* fault
       const { conversationId, records, tail } = header
       const imported = { conversationId, records, tail: { sequence: records, digest: tail } }
-      if (staging !== undefined && (yield* staging.commit())) return { ...imported, imported: true }
+      if (staging !== undefined) {
+        const created = yield* Effect.catchTag(staging.commit(), "IdTwice", () => twice(conversationId, this.line))
+        if (created) return { ...imported, imported: true }
+      }
       // Digests are cumulative: one look-up tells whether the stored log equals or extends the archive.
       const batch = yield* this.driver.batchEndingAt(conversationId, records)
       const isThere = records === 0 || (Option.isSome(batch) && Digest.fromBytes(batch.value.tail) === tail)
@@ -107,15 +116,18 @@ const create = Effect.fnUntraced(function* (
   { conversationId, producerId }: ImportBatchesRequest,
   encoded: ReadonlyArray<Rows.EncodedBatch>
 ) {
-  const now = yield* Clock.currentTimeMillis
+  const now = yield* Rows.now
   const staging = new Staging(driver, emptyHead({ conversationId, epoch: 1, createdAt: now, updatedAt: now }))
   let tail: Tail = { sequence: 0, digest: Digest.empty }
-  for (const batch of encoded) {
-    const placed = Rows.placeBatch(batch, { after: tail, epoch: 1, producerId, salt })
-    yield* staging.add(placed)
-    tail = placed.tail
-  }
-  const created = yield* staging.commit()
+  const stageAll = Effect.gen(function* () {
+    for (const batch of encoded) {
+      const placed = Rows.placeBatch(batch, { after: tail, epoch: 1, producerId, salt })
+      yield* staging.add(placed)
+      tail = placed.tail
+    }
+    return yield* staging.commit()
+  })
+  const created = yield* Effect.catchTag(stageAll, "IdTwice", () => twice(conversationId, 0))
   return created ? { conversationId, imported: true, records: tail.sequence, tail } : yield* diverged(conversationId, 0)
 })
 
@@ -156,7 +168,7 @@ const extend = Effect.fnUntraced(function* (
     tail = next.tail
   }
   const { callIds, ...derived } = Rows.derive(placed.flatMap(({ payloads }) => payloads))
-  const updatedAt = yield* Clock.currentTimeMillis
+  const updatedAt = yield* Rows.now
   const result = yield* driver.commit({
     conversationId,
     guard: { sequence, tail: stored.tail, epoch, producerId: null },
@@ -167,7 +179,11 @@ const extend = Effect.fnUntraced(function* (
   })
   if (result === "committed") return { conversationId, imported: true, records: tail.sequence - sequence, tail }
   const head = (yield* findStored(driver, conversationId)) ?? stored
-  if (head.producerId === null) return yield* diverged(conversationId, 0)
+  if (head.producerId === null) {
+    // The guard names epoch and tail: where both stand still, a unique key has refused.
+    const stands = head.epoch === epoch && head.sequence === sequence
+    return yield* stands ? twice(conversationId, 0) : diverged(conversationId, 0)
+  }
   return yield* new FenceRejected({
     conversationId,
     actual: { epoch: head.epoch, producerId: ProducerId.make(head.producerId) },
@@ -200,10 +216,22 @@ const emptyHead = ({
   erased: false
 })
 
+const twice = (conversationId: ConversationId, line: number) =>
+  Effect.fail(
+    new ImportRejected({
+      reason: "invalid",
+      line,
+      conversationId,
+      detail: "two of its records, or two of its batches, have the same id"
+    })
+  )
+
 const diverged = (conversationId: ConversationId, line: number) =>
-  new ImportRejected({
-    reason: "diverged",
-    line,
-    conversationId,
-    detail: "the stored conversation has another history; import into another store, or under another id"
-  })
+  Effect.fail(
+    new ImportRejected({
+      reason: "diverged",
+      line,
+      conversationId,
+      detail: "the stored conversation has another history; import into another store, or under another id"
+    })
+  )

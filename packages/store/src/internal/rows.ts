@@ -9,9 +9,14 @@ import { LimitExceeded, maxBatchBytes, maxBatchRecords } from "@colloquy/session
 import * as Payload from "@colloquy/session/Payload"
 import { byteLength } from "@colloquy/session/Text"
 import * as Upcast from "@colloquy/session/Upcast"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import type { BatchRow, Range, RecordRow } from "../ConversationDriver.ts"
 import { CorruptRecord, InvalidBatch } from "../StoreError.ts"
+
+/** Whole milliseconds: not every clock has a whole number of them, and a time is stored as one. */
+export const now = Effect.map(Clock.currentTimeMillis, Math.floor)
 
 /** A batch whose records are checked and encoded, before it has a place in a log. */
 export interface EncodedBatch {
@@ -85,35 +90,32 @@ export const placeBatch = (
   }
 ): PlacedBatch => {
   const { batch, texts } = encoded
-  const digests: Array<{ readonly recordId: RecordId; readonly digest: Digest.Digest }> = []
   const records = texts.map((payload, i): RecordRow => {
     const { at, recordId } = batch.records[i]!
     const salt = place.salt()
-    const digest = Digest.record(salt, Upcast.currentVersion, payload)
-    digests.push({ recordId, digest })
     return {
       sequence: place.after.sequence + 1 + i,
       recordId,
       at,
       schemaVersion: Upcast.currentVersion,
       salt,
-      digest: Digest.toBytes(digest),
+      digest: Digest.recordBytes(salt, Upcast.currentVersion, payload),
       payload
     }
   })
-  const content = Digest.content(batch.batchId, digests)
-  const tail = Digest.tail(place.after.digest, content)
+  const content = Digest.contentBytes(batch.batchId, records)
+  const tail = Digest.tailBytes(Digest.toBytes(place.after.digest), content)
   const row: BatchRow = {
     batchId: batch.batchId,
     first: place.after.sequence + 1,
     last: place.after.sequence + texts.length,
     epoch: place.epoch,
     producerId: place.producerId,
-    content: Digest.toBytes(content),
-    tail: Digest.toBytes(tail)
+    content,
+    tail
   }
   const payloads = batch.records.map(({ payload }) => payload)
-  return { row, records, payloads, tail: { sequence: row.last, digest: tail } }
+  return { row, records, payloads, tail: { sequence: row.last, digest: Digest.fromBytes(tail) } }
 }
 
 /**
@@ -126,7 +128,7 @@ export const isSameBatch = (encoded: EncodedBatch, row: BatchRow, stored: Readon
     stored.length === texts.length &&
     stored.every(({ digest, recordId, salt, schemaVersion }, i) => {
       if (recordId !== batch.records[i]!.recordId) return false
-      return salt === null || Digest.record(salt, schemaVersion, texts[i]!) === Digest.fromBytes(digest)
+      return salt === null || Digest.equals(Digest.recordBytes(salt, schemaVersion, texts[i]!), digest)
     })
   )
 }
@@ -161,7 +163,7 @@ export const derive = (payloads: Iterable<Payload.Payload>): Derived => {
         break
       case "ConversationCreated":
       case "MetadataChanged":
-        if (payload._tag === facts._tag) title = payload.title ?? title
+        if (payload._tag === facts._tag) title = payload.title?.toWellFormed() ?? title
         break
       case "ModelResponded":
         for (const { callId } of "content" in facts ? Payload.declaredCalls(facts.content) : facts.calls) {
@@ -192,7 +194,7 @@ export const readRecord = (
   if (
     verify &&
     row.salt !== null &&
-    Digest.record(row.salt, row.schemaVersion, row.payload) !== Digest.fromBytes(row.digest)
+    !Digest.equals(Digest.recordBytes(row.salt, row.schemaVersion, row.payload), row.digest)
   ) {
     return damaged("the payload does not have the digest it was stored with")
   }
@@ -218,10 +220,15 @@ export const joinRecord = (
   payload
 })
 
-/** The records of an ascending or descending page up to the first that cannot be read, and what is wrong with that. */
+/**
+ * The records of an ascending or descending page up to the first that cannot be read, and what is wrong with that. The
+ * page must begin with the record `first`: a record that is not there is damage like one that cannot be read.
+ */
 export const readPage = (
   conversationId: ConversationId,
   page: { readonly records: ReadonlyArray<RecordRow>; readonly batches: ReadonlyArray<BatchRow> },
+  first: number,
+  reverse: boolean,
   steps: Upcast.Steps,
   verify: boolean
 ): {
@@ -231,7 +238,11 @@ export const readPage = (
   const records: Array<CanonicalRecord> = []
   const { batches } = page
   let place = 0
+  let next = first
+  if (page.records.length === 0) return { records, failure: corrupt(conversationId, next, "the record is missing") }
   for (const row of page.records) {
+    if (row.sequence !== next) return { records, failure: corrupt(conversationId, next, "the record is missing") }
+    next += reverse ? -1 : 1
     while (batches[place] !== undefined && batches[place]!.last < row.sequence) place++
     while (place > 0 && batches[place - 1]!.last >= row.sequence) place--
     const batch = batches[place]

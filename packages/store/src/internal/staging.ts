@@ -4,6 +4,8 @@
  * What fits into one commit is written by one. A larger log is staged under an id that no caller can make, and the last
  * commit makes the staged rows the conversation's. What a crash leaves staged is dropped by the next attempt.
  */
+import * as Digest from "@colloquy/session/Digest"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { BatchRow, Commit, ConversationDriver, Head, RecordRow } from "../ConversationDriver.ts"
@@ -15,6 +17,9 @@ type Driver = ConversationDriver["Service"]
 /** At most so many characters of payloads, or records, are held before they are staged. */
 const chunkCharacters = 16 * 1024 * 1024
 const chunkRecords = 4096
+
+/** Two records of the log, or two batches, have one id: it can never be a conversation. */
+export class IdTwice extends Data.TaggedError("IdTwice") {}
 
 export class Staging {
   private head: Head
@@ -32,7 +37,7 @@ export class Staging {
     this.stagedId = `\u0000staged/${head.conversationId}`
   }
 
-  add({ payloads, records, row }: Omit<Rows.PlacedBatch, "tail">): Effect.Effect<void, StoreUnavailable> {
+  add({ payloads, records, row }: Omit<Rows.PlacedBatch, "tail">): Effect.Effect<void, StoreUnavailable | IdTwice> {
     const { callIds, ...derived } = Rows.derive(payloads)
     this.head = { ...this.head, ...derived, sequence: row.last, tail: row.tail }
     this.batches.push(row)
@@ -44,30 +49,38 @@ export class Staging {
   }
 
   /** Makes it the conversation. False when there is one of this id by now. */
-  commit(): Effect.Effect<boolean, StoreUnavailable> {
+  commit(): Effect.Effect<boolean, StoreUnavailable | IdTwice> {
     return Effect.gen({ self: this }, function* () {
-      const { conversationId } = this.head
+      const { conversationId, ...head } = this.head
       if (this.staged !== undefined) yield* this.stage()
       const rows = this.staged === undefined ? this.take() : { adopt: this.stagedId }
-      const result = yield* this.driver.commit({ conversationId, guard: "absent", head: this.head, ...rows })
+      const result = yield* this.driver.commit({ conversationId, guard: "absent", head, ...rows })
       if (result === "committed") return true
-      // Somebody else has created it, or has staged another log over this one.
-      return Option.isSome(yield* this.driver.head(conversationId)) ? false : yield* this.disturbed()
+      // Somebody else has created it, or has staged another log over this one; or a unique key has refused its rows.
+      if (Option.isSome(yield* this.driver.head(conversationId))) return false
+      return yield* this.staged === undefined ? new IdTwice() : this.disturbed()
     })
   }
 
   /** Each part must follow the last one: its digest tells the work of another import apart. */
-  private stage(): Effect.Effect<void, StoreUnavailable> {
+  private stage(): Effect.Effect<void, StoreUnavailable | IdTwice> {
     return Effect.gen({ self: this }, function* () {
       const { staged } = this
+      // The staged rows have an id of their own until the last commit.
+      const { conversationId: _, ...head } = this.head
       const result = yield* this.driver.commit({
         conversationId: this.stagedId,
         guard: staged === undefined ? "absent" : { sequence: staged.sequence, tail: staged.tail },
         drop: staged === undefined,
-        head: this.head,
+        head,
         ...this.take()
       })
-      if (result === "refused") return yield* this.disturbed()
+      if (result === "refused") {
+        const there = Option.getOrUndefined(yield* this.driver.head(this.stagedId))
+        // With the guard in order, or none, only a unique key can have refused.
+        const stands = staged === undefined || (there !== undefined && tailOf(there) === tailOf(staged))
+        return yield* stands ? new IdTwice() : this.disturbed()
+      }
       this.staged = this.head
     })
   }
@@ -90,3 +103,8 @@ export class Staging {
     })
   }
 }
+
+// --- internal ---
+
+/** Digests are cumulative: equal ones are of one log, up to one place. */
+const tailOf = ({ tail }: Head): Digest.Digest => Digest.fromBytes(tail)

@@ -5,7 +5,7 @@ import { decodePayload } from "@colloquy/session/CanonicalRecord"
 import * as Conversation from "@colloquy/session/Conversation"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import * as Digest from "@colloquy/session/Digest"
-import { BatchId, type ConversationId, RecordId } from "@colloquy/session/Ids"
+import type { ConversationId } from "@colloquy/session/Ids"
 import type * as Upcast from "@colloquy/session/Upcast"
 import * as Result from "effect/Result"
 import type { BatchRow, Head, Page, RecordRow } from "../ConversationDriver.ts"
@@ -17,7 +17,7 @@ export class Verifier {
   private readonly steps: Upcast.Steps
   private readonly faults: Array<Fault> = []
   private state: ConversationState
-  private tail: Digest.Digest = Digest.empty
+  private tail: Uint8Array = Digest.toBytes(Digest.empty)
   private sequence = 0
   private batches = 0
   private records = 0
@@ -53,13 +53,13 @@ export class Verifier {
   report(head: Head): Report {
     if (this.open !== undefined) this.fault(this.open.row.last, "record-missing")
     else if (this.sequence < head.sequence) this.fault(this.sequence + 1, "record-missing")
-    else if (this.tail !== Digest.fromBytes(head.tail)) this.fault(head.sequence, "tail-digest")
+    else if (!Digest.equals(this.tail, head.tail)) this.fault(head.sequence, "tail-digest")
     const { batches, conversationId, faults, records } = this
     return { conversationId, records, batches, faults }
   }
 
   private readRecord(row: RecordRow, batch: BatchRow): Result.Result<void, Upcast.UnsupportedVersion> {
-    const intact = row.salt === null || Digest.record(row.salt, row.schemaVersion, row.payload) === toDigest(row.digest)
+    const intact = row.salt === null || Digest.equals(Digest.recordBytes(row.salt, row.schemaVersion, row.payload), row.digest)
     if (!intact) this.fault(row.sequence, "record-digest")
     const payload = decodePayload(row.schemaVersion, row.payload, this.steps)
     if (Result.isFailure(payload)) {
@@ -86,18 +86,14 @@ export class Verifier {
     const { records } = this.open
     this.open = undefined
     this.batches++
-    const content = Digest.content(
-      BatchId.make(batch.batchId),
-      records.map(({ digest, recordId }) => ({ recordId: RecordId.make(recordId), digest: toDigest(digest) }))
-    )
-    if (content !== toDigest(batch.content)) this.fault(batch.last, "batch-digest")
-    if (Digest.tail(this.tail, toDigest(batch.content)) !== toDigest(batch.tail)) this.fault(batch.last, "tail-digest")
-    this.tail = toDigest(batch.tail)
+    if (!Digest.equals(Digest.contentBytes(batch.batchId, records), batch.content)) {
+      this.fault(batch.last, "batch-digest")
+    }
+    if (!Digest.equals(Digest.tailBytes(this.tail, batch.content), batch.tail)) this.fault(batch.last, "tail-digest")
+    this.tail = batch.tail
   }
 
   private fault(sequence: number, reason: Fault["reason"]): void {
     this.faults.push({ conversationId: this.conversationId, sequence, reason })
   }
 }
-
-const toDigest = Digest.fromBytes

@@ -1,0 +1,132 @@
+/**
+ * Access to the one connection of a file: reads, and write transactions that wait for the lock without blocking.
+ */
+import { StoreUnavailable } from "@colloquy/store/StoreError"
+import type * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Schedule from "effect/Schedule"
+import type { SqlClient } from "effect/sql/SqlClient"
+import type { Connection } from "effect/sql/SqlConnection"
+import { SqlError } from "effect/sql/SqlError"
+import type { Row, Script, Statement } from "./script.ts"
+import { run } from "./script.ts"
+
+/** Whether a transaction is kept, and what it gives. */
+export interface Outcome<A> {
+  readonly commit: boolean
+  readonly value: A
+}
+
+/** A connection that runs scripts. */
+export interface Runner {
+  readonly read: <A>(script: () => Script<A>) => Effect.Effect<A, SqlError>
+  /** Begins IMMEDIATE: holds the file's write lock from its first statement. Not interrupted once it has begun. */
+  readonly write: <A>(script: () => Script<Outcome<A>>) => Effect.Effect<A, SqlError>
+}
+
+export interface Connections {
+  readonly read: <A>(script: () => Script<A>) => Effect.Effect<A, StoreUnavailable>
+  /** A transaction. A unique key that exists gives `onClash`, and undoes everything. */
+  readonly write: <A>(script: () => Script<Outcome<A>>, onClash: A) => Effect.Effect<A, StoreUnavailable>
+}
+
+/** Waits for the lock where somebody else holds it, and says what went wrong in the words of the store. */
+export const make = (runner: Runner, busyTimeout: Duration.Duration): Connections => {
+  const schedule = lockSchedule(busyTimeout)
+  // The retry is set up only where it is needed: it costs more than a statement.
+  const waiting = <A>(attempt: Effect.Effect<A, SqlError>) =>
+    Effect.catchIf(attempt, isBusy, () => Effect.retry(attempt, { while: isBusy, schedule }))
+  return {
+    read: (script) => Effect.mapError(waiting(runner.read(script)), translate),
+    write: (script, onClash) =>
+      Effect.catch(waiting(runner.write(script)), (error) =>
+        isClash(error) ? Effect.succeed(onClash) : Effect.fail(translate(error))
+      )
+  }
+}
+
+/** Runs scripts on the reserved connection of any SQLite client, statement by statement. */
+export const overClient = (client: SqlClient): Runner => ({
+  read: (script) => Effect.scoped(Effect.flatMap(client.reserve, (connection) => run(script(), query(connection)))),
+  write: (script) =>
+    Effect.uninterruptibleMask((restore) =>
+      Effect.scoped(Effect.flatMap(restore(client.reserve), (connection) => transaction(query(connection), script)))
+    )
+})
+
+/** Somebody else holds the lock. */
+export const isBusy = (error: unknown): boolean => {
+  const code = errorCode(error) & 0xff
+  return code === 5 || code === 6
+}
+
+/** When to try again for a lock: soon at first, then about every 50 ms, with jitter, until the time is over. */
+export const lockSchedule = (timeout: Duration.Duration) =>
+  Schedule.min([Schedule.exponential("1 millis"), Schedule.spaced("50 millis")]).pipe(
+    Schedule.jittered,
+    Schedule.upTo({ duration: timeout })
+  )
+
+/** What went wrong, in the words of the store, with the driver's error as the cause. */
+export const translate = (cause: unknown): StoreUnavailable => {
+  if (cause instanceof StoreUnavailable) return cause
+  const { detail, reason, retryable } = meanings[errorCode(cause) & 0xff] ?? {
+    reason: "other",
+    retryable: false,
+    detail: `SQLite answered: ${messageOf(cause)}`
+  }
+  return new StoreUnavailable({ reason, retryable, detail, cause })
+}
+
+// --- internal ---
+
+type Query = (statement: Statement) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+
+const query =
+  (connection: Connection): Query =>
+  ({ parameters, sql }) =>
+    connection.executeValues(sql, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError>
+
+const transaction = <A>(query: Query, script: () => Script<Outcome<A>>): Effect.Effect<A, SqlError> => {
+  const control = (sql: string) => query({ sql, parameters: [] })
+  // SQLite leaves a transaction by itself after some errors; then there is nothing to roll back.
+  const rollback = Effect.ignore(control("ROLLBACK"))
+  return Effect.flatMap(control("BEGIN IMMEDIATE"), () =>
+    run(script(), query).pipe(
+      Effect.tap(({ commit }) => (commit ? control("COMMIT") : rollback)),
+      Effect.tapCause(() => rollback),
+      Effect.map(({ value }) => value)
+    )
+  )
+}
+
+// Of primary key, unique index and rowid; another constraint that fails is a fault, not a row that exists.
+const clashCodes: ReadonlySet<number> = new Set([1555, 2067, 2579])
+
+const isClash = (error: unknown): boolean => clashCodes.has(errorCode(error))
+
+type Meaning = Pick<StoreUnavailable, "reason" | "retryable" | "detail">
+
+// Primary result codes: https://www.sqlite.org/rescode.html
+const meanings: { readonly [code: number]: Meaning } = {
+  5: { reason: "contention", retryable: true, detail: "another process holds the write lock; try again" },
+  6: { reason: "contention", retryable: true, detail: "another connection holds the table; try again" },
+  8: { reason: "read-only", retryable: false, detail: "the file may not be written; check its permissions" },
+  11: { reason: "damaged", retryable: false, detail: "the file is damaged; restore a backup" },
+  13: { reason: "disk-full", retryable: true, detail: "the disk is full; free some space, then try again" },
+  14: { reason: "refused", retryable: false, detail: "the file cannot be opened; check the path and its permissions" },
+  26: { reason: "refused", retryable: false, detail: "the file is not a SQLite database; choose another one" }
+}
+
+/** The numeric result code of node:sqlite, wherever Effect's error carries it; 0 when there is none. */
+const errorCode = (cause: unknown): number => {
+  if (typeof cause !== "object" || cause === null) return 0
+  if ("errcode" in cause && typeof cause.errcode === "number") return cause.errcode
+  if (cause instanceof SqlError) return errorCode(cause.reason.cause)
+  return "cause" in cause ? errorCode(cause.cause) : 0
+}
+
+const messageOf = (cause: unknown): string => {
+  if (cause instanceof SqlError) return messageOf(cause.reason.cause)
+  return cause instanceof Error ? cause.message : String(cause)
+}
