@@ -34,7 +34,7 @@ export const compare = async (variants: ReadonlyArray<Variant>, rounds: number):
   })
 }
 
-export const quantile = (values: ReadonlyArray<number>, q: number): number => {
+const quantile = (values: ReadonlyArray<number>, q: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   const place = (sorted.length - 1) * q
   const low = sorted[Math.floor(place)] ?? Number.NaN

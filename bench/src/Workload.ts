@@ -21,7 +21,7 @@ const response = (i: number): Payload.Written => ({
   }
 })
 
-export const payloads = (batch: number): ReadonlyArray<Payload.Written> =>
+const payloads = (batch: number): ReadonlyArray<Payload.Written> =>
   Array.from({ length: batchSize }, (_, i) =>
     batch === 0 && i === 0 ? { _tag: "ConversationCreated" } : response(batch * batchSize + i)
   )

@@ -350,7 +350,7 @@ describe("one run at a time", () => {
         const first = yield* AgentRuntime.start(desk, "one", { conversationId, runId: "r1" })
         const busy = yield* Effect.flip(AgentRuntime.run(desk, "two", { conversationId }))
         assert.instanceOf(busy, AgentError.ConversationBusy)
-        assert.strictEqual(busy._tag === "ConversationBusy" && busy.runId, "r1")
+        assert.strictEqual(busy.runId, first.runId)
         const other = yield* AgentRuntime.run(desk, "two", { conversationId: "another" })
         assert.strictEqual(other.text, "other")
         yield* Deferred.succeed(release, undefined)

@@ -201,8 +201,10 @@ describe("AgentRuntime.resume", () => {
       const two = yield* Layer.build(processOver(database))
       const gateOne = yield* Latch.make()
       const first = yield* AgentRuntime.start(desk, "go", { conversationId, runId: "r1" }).pipe(
-        Effect.provide(ScriptedModel.layerOf(() => () => Effect.as(gateOne.await, text("from the first process")))),
-        Effect.provide(handlers()),
+        Effect.provide([
+          handlers(),
+          ScriptedModel.layerOf(() => () => Effect.as(gateOne.await, text("from the first process")))
+        ]),
         Effect.provideContext(one)
       )
       const resumed = yield* AgentRuntime.resume(desk, conversationId).pipe(

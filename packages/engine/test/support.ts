@@ -1,7 +1,7 @@
 /** An agent with two tools, and a store to look into. */
 import { type CanonicalRecord, Ids } from "@colloquy/session"
 import { ConversationStore, Conversations } from "@colloquy/store"
-import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
+import { type MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -11,7 +11,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import { Agent, AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 
-export const LookUp = Tool.make("look_up", {
+const LookUp = Tool.make("look_up", {
   description: "Looks an order up.",
   parameters: Schema.Struct({ order: Schema.String }),
   success: Schema.Struct({ status: Schema.String }),
@@ -19,18 +19,18 @@ export const LookUp = Tool.make("look_up", {
   failureMode: "return"
 }).annotate(Tool.Readonly, true)
 
-export const Refund = Tool.make("refund", {
+const Refund = Tool.make("refund", {
   description: "Refunds an order.",
   parameters: Schema.Struct({ order: Schema.String }),
   success: Schema.Void
 })
 
-export const tools = Toolkit.make(LookUp, Refund)
+const tools = Toolkit.make(LookUp, Refund)
 
 export const desk = Agent.make({ name: "desk", instructions: "Help with orders.", toolkit: tools })
 
 /** Handlers that succeed at once, or as the test says. */
-export const handlers = (own: Partial<Parameters<typeof tools.toLayer>[0]> = {}) =>
+export const handlers = (own: Partial<Toolkit.HandlersFrom<typeof tools.tools>> = {}) =>
   tools.toLayer({
     look_up: ({ order }) => Effect.succeed({ status: `${order} is on its way` }),
     refund: () => Effect.void,
@@ -51,7 +51,7 @@ export const refund = (id: string, order = "A1") => ({ id, name: "refund", param
 
 export const { calls, text } = ScriptedModel
 
-export const readAll = Effect.gen(function* () {
+const readAll = Effect.gen(function* () {
   const store = yield* ConversationStore.ConversationStore
   return yield* Stream.runCollect(store.read({ conversationId }))
 })

@@ -33,7 +33,7 @@ export const desk = Agent.make({
 })
 
 /** A payment as the file holds it, a line each. */
-export const Payment = Schema.Struct({ key: Schema.String, order: Schema.String, cents: Schema.Int })
+const Payment = Schema.Struct({ key: Schema.String, order: Schema.String, cents: Schema.Int })
 
 const decodePayment = Schema.decodeUnknownSync(Schema.fromJsonString(Payment))
 

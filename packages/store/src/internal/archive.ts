@@ -35,7 +35,7 @@ export const archiveRecord = (row: RecordRow): ArchivedRecord => ({
 })
 
 /** A batch that was read whole and verified. */
-export interface VerifiedBatch {
+interface VerifiedBatch {
   readonly row: BatchRow
   readonly records: ReadonlyArray<RecordRow>
   readonly payloads: ReadonlyArray<Payload.Payload>

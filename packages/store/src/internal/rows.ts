@@ -4,7 +4,7 @@
 import { type Batch, type CanonicalRecord, decodePayload, encodePayload } from "@colloquy/session/CanonicalRecord"
 import type { Status } from "@colloquy/session/ConversationState"
 import * as Digest from "@colloquy/session/Digest"
-import { BatchId, type ConversationId, ProducerId, RecordId } from "@colloquy/session/Ids"
+import type { BatchId, ConversationId, ProducerId, RecordId } from "@colloquy/session/Ids"
 import { LimitExceeded, maxBatchBytes, maxBatchRecords } from "@colloquy/session/Limits"
 import * as Payload from "@colloquy/session/Payload"
 import { byteLength } from "@colloquy/session/Text"
