@@ -1,0 +1,73 @@
+import { ConversationStore } from "@colloquy/store"
+import { SqliteStorage } from "@colloquy/storage-sqlite"
+import { assert, describe, it } from "@effect/vitest"
+import * as Data from "effect/Data"
+import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
+import { mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { conversationId, story } from "./support.ts"
+
+const child = fileURLToPath(new URL("child/run.ts", import.meta.url))
+
+class ChildFailed extends Data.TaggedError("ChildFailed")<{
+  readonly code: number | null
+  readonly signal: string | null
+  readonly stdout: string
+  readonly stderr: string
+}> {}
+
+/** Runs the child; kills it with SIGKILL when it prints `killAt`. Gives its lines, or fails with what it said. */
+const runChild = (verb: string, database: string, killAt = "") =>
+  Effect.callback<ReadonlyArray<string>, ChildFailed>((resume) => {
+    const args = ["--conditions=@colloquy/source", child, verb, database, killAt]
+    const process_ = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] })
+    let stdout = ""
+    let stderr = ""
+    process_.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+    process_.stdout.setEncoding("utf8").on("data", (text: string) => {
+      stdout += text
+      if (killAt !== "" && stdout.split("\n").includes(killAt)) process_.kill("SIGKILL")
+    })
+    process_.on("close", (code, signal) => {
+      const asExpected = killAt === "" ? code === 0 : signal === "SIGKILL"
+      const lines = stdout.split("\n").filter((line) => line !== "")
+      resume(asExpected ? Effect.succeed(lines) : Effect.fail(new ChildFailed({ code, signal, stdout, stderr })))
+    })
+    return Effect.sync(() => process_.kill("SIGKILL"))
+  })
+
+describe("a process killed with SIGKILL", () => {
+  it.live.each(["model 0", "look_up A1", "refund", "model 1", "look_up B2", "model 2"])(
+    "at %s: the next process finishes its run",
+    (place) =>
+      Effect.acquireUseRelease(
+        Effect.sync(() => mkdtempSync(join(tmpdir(), "colloquy-crash-"))),
+        (directory) =>
+          Effect.gen(function* () {
+            const filename = join(directory, "crash.db")
+            const before = yield* runChild("start", filename, place)
+            const after = yield* runChild("resume", filename)
+            assert.strictEqual(after.at(-1), "answer All done.")
+            const refunds = [...before, ...after].filter((line) => line === "refund")
+            assert.strictEqual(refunds.length, 1)
+
+            yield* Effect.gen(function* () {
+              const store = yield* ConversationStore.ConversationStore
+              assert.deepStrictEqual((yield* store.verify({ conversationId })).faults, [])
+              const told = yield* story
+              for (const id of ["c1", "c2", "c3"]) {
+                assert.strictEqual(told.filter((line) => line.startsWith(`settled ${id} `)).length, 1)
+              }
+              assert.strictEqual(told.filter((line) => line.startsWith("ended")).length, 1)
+              // Beside the look-up the refund runs too: its result may be stored by then, or not.
+              const isUnknown = told.includes("settled c2 unknown")
+              if (place !== "look_up A1") assert.strictEqual(isUnknown, place === "refund")
+            }).pipe(Effect.provide(SqliteStorage.layer({ filename })))
+          }),
+        (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
+      )
+  )
+})
