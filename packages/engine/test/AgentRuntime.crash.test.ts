@@ -52,7 +52,7 @@ describe("a process killed with SIGKILL", () => {
             const after = yield* runChild("resume", filename)
             assert.strictEqual(after.at(-1), "answer All done.")
             const refunds = [...before, ...after].filter((line) => line === "refund")
-            assert.strictEqual(refunds.length, 1)
+            assert.isAtMost(refunds.length, 1)
 
             yield* Effect.gen(function* () {
               const store = yield* ConversationStore.ConversationStore
@@ -62,9 +62,10 @@ describe("a process killed with SIGKILL", () => {
                 assert.strictEqual(told.filter((line) => line.startsWith(`settled ${id} `)).length, 1)
               }
               assert.strictEqual(told.filter((line) => line.startsWith("ended")).length, 1)
-              // Beside the look-up the refund runs too: its result may be stored by then, or not.
+              // Beside the look-up the refund runs too: by then it has started, paid, or been stored.
               const isUnknown = told.includes("settled c2 unknown")
               if (place !== "look_up A1") assert.strictEqual(isUnknown, place === "refund")
+              if (refunds.length === 0) assert.isTrue(isUnknown)
             }).pipe(Effect.provide(SqliteStorage.layer({ filename })))
           }),
         (directory) => Effect.sync(() => rmSync(directory, { recursive: true }))
