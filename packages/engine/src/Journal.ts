@@ -96,7 +96,7 @@ export const inMemory = (): Journal => {
   let state = Conversation.initial(unstored)
 
   const write = Effect.fnUntraced(function* (batchId: BatchId, drafts: ReadonlyArray<Draft>) {
-    const at = yield* Clock.currentTimeMillis
+    const at = Math.floor(yield* Clock.currentTimeMillis)
     let next = state
     const fresh: Array<CanonicalRecord> = []
     for (const { payload, recordId } of drafts) {

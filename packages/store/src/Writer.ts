@@ -11,7 +11,6 @@ import { type ConversationState, stateVersion } from "@colloquy/session/Conversa
 import { BatchId, type ConversationId, derive, type ProducerId, RecordId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
-import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -19,11 +18,12 @@ import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { ConversationStore } from "./ConversationStore.ts"
+import { now } from "./internal/rows.ts"
 import { type AppendError, FenceRejected, type ReadError, type StoreUnavailable, type Tail } from "./StoreError.ts"
 
 /**
- * Records to append together. Without ids they get ids of their place in the log; a runtime that must be recognised after
- * a crash derives its own from what the records are.
+ * Records to append together. A batch without an id gets one of its place in the log, and records without ids get those of
+ * their batch. A runtime that must be recognised after a crash derives its own from what the records are.
  *
  * @category models
  * @since 0.1.0
@@ -168,13 +168,13 @@ export const make = Effect.fnUntraced(function* (
   const append = Effect.fnUntraced(function* (draft: Draft | ReadonlyArray<Payload.Written>) {
     if (stopped !== undefined) return yield* stopped
     if (uncertain) yield* settle
-    const at = yield* Clock.currentTimeMillis
+    const at = yield* now
     const drafted: Draft = "records" in draft ? draft : { records: draft.map((payload) => ({ payload })) }
-    const place = [`e${epoch}`, `s${tail.sequence}`] as const
+    const batchId = drafted.batchId ?? BatchId.make(derive(`e${epoch}`, `s${tail.sequence}`))
     const batch = {
-      batchId: drafted.batchId ?? BatchId.make(derive(...place)),
+      batchId,
       records: drafted.records.map(({ payload, recordId }, i) => ({
-        recordId: recordId ?? RecordId.make(derive(...place, String(i))),
+        recordId: recordId ?? RecordId.make(derive(batchId, String(i))),
         at,
         payload
       }))
