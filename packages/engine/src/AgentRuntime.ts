@@ -5,13 +5,8 @@
  * @since 0.1.0
  */
 import { ConversationId, idFault, RunId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
-import * as Usage from "@colloquy/session/Usage"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
-import type { OpenError } from "@colloquy/store/Conversations"
-import type * as AiError from "effect/ai/AiError"
-import type * as Prompt from "effect/ai/Prompt"
 import type * as Tool from "effect/ai/Tool"
 import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
@@ -21,103 +16,21 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import type { Agent, Failures, Services } from "./Agent.ts"
-import {
-  AwaitingApproval,
-  type ConversationBusy,
-  type EmptyInput,
-  InvalidId,
-  NothingToResume,
-  RunExists,
-  UnknownAgent
-} from "./AgentError.ts"
+import type { Agent, Services } from "./Agent.ts"
+import { AwaitingApproval, InvalidId, NothingToResume, UnknownAgent } from "./AgentError.ts"
 import * as AgentHost from "./AgentHost.ts"
 import * as AgentLoop from "./AgentLoop.ts"
 import * as Input from "./Input.ts"
+import { begin, finish, startOf } from "./internal/runEdges.ts"
 import * as Journal from "./Journal.ts"
 import * as Recovery from "./Recovery.ts"
+import type { ResumeError, RunError, RunHandle, RunOptions, RunResult } from "./Run.ts"
 import * as RunGate from "./RunGate.ts"
 
 type Tools = Record<string, Tool.Any>
-
-/**
- * @category models
- * @since 0.1.0
- */
-export interface RunOptions {
-  /** The conversation to continue or create. Without it nothing is stored, and everything else works. */
-  readonly conversationId?: string | undefined
-  /** The run's id (default: a random one). An id that the conversation has already is refused with `RunExists`. */
-  readonly runId?: string | undefined
-  /** Names the input at its source, for deduplication and the ledger. */
-  readonly inputId?: string | undefined
-  readonly author?: string | undefined
-  /** Over the conversation's recorded mode and the agent's own. */
-  readonly mode?: Payload.Mode | undefined
-  readonly conversationKey?: string | undefined
-  /** What the run answers (default: the input's id, else the run's). */
-  readonly workKey?: string | undefined
-  /** Over the agent's own. */
-  readonly maxToolRounds?: number | undefined
-  readonly toolConcurrency?: number | undefined
-}
-
-/**
- * What a run came to. `text` is the text of its last response, `content` the whole of it, `usage` that of all model calls.
- *
- * @category models
- * @since 0.1.0
- */
-export interface RunResult {
-  readonly runId: RunId
-  readonly outcome: Payload.RunOutcome
-  readonly text: string
-  readonly content: ReadonlyArray<Prompt.AssistantMessagePartEncoded>
-  readonly usage: Usage.Usage
-}
-
-/**
- * A run that goes on.
- *
- * @category models
- * @since 0.1.0
- */
-export interface RunHandle<E> {
-  readonly runId: RunId
-  /** The run's result; after a cancel one with the outcome `cancelled`. Waiting may be interrupted: the run goes on. */
-  readonly await: Effect.Effect<RunResult, E>
-  /** Stops the run, and returns when its end is stored. Does nothing to one that is over. */
-  readonly cancel: Effect.Effect<void>
-}
-
-/**
- * What starting a run fails with, before it has begun.
- *
- * @category errors
- * @since 0.1.0
- */
-export type StartError = ConversationBusy | RunExists | EmptyInput | InvalidId | OpenError
-
-/**
- * What a run fails with: the model's error, its tools' and instructions' errors, and what the store says. After a store's
- * error the run is unfinished and can be resumed; after any other its end is stored as `failed`.
- *
- * @category errors
- * @since 0.1.0
- */
-export type RunError<T extends Tools, EI> = Failures<T, EI> | AiError.AiError | StartError
-
-/**
- * What resuming fails with besides.
- *
- * @category errors
- * @since 0.1.0
- */
-export type ResumeError = NothingToResume | AwaitingApproval | UnknownAgent
 
 /**
  * Runs agents.
@@ -290,7 +203,7 @@ export const make = Effect.gen(function* () {
         yield* begin(journal, runId, (journal) => startOf(runId, host, journal, message, options))
         pass.begun(runId)
         hooks.begun(runId)
-        return yield* finish(journal, runId, hooks, AgentLoop.run(journal, host, runId, pass.ending))
+        return yield* finish(journal, runId, hooks.cancelled, AgentLoop.run(journal, host, runId, pass.ending))
       })
     )
   })
@@ -333,7 +246,12 @@ export const make = Effect.gen(function* () {
         pass.begun(runId)
         hooks.begun(runId)
         const policy = (name: string) => AgentHost.crashPolicy(host, name)
-        return yield* finish(journal, runId, hooks, AgentLoop.resume(journal, host, decision, policy, pass.ending))
+        return yield* finish(
+          journal,
+          runId,
+          hooks.cancelled,
+          AgentLoop.resume(journal, host, decision, policy, pass.ending)
+        )
       })
     )
   })
@@ -378,9 +296,6 @@ interface Hooks {
 
 const freePass: RunGate.Pass = { begun: () => undefined, ending: () => undefined }
 
-/** How long the end of an interrupted run may take to be stored. */
-const endTimeout = "10 seconds"
-
 const attached = <E, E2, R>(starting: Effect.Effect<RunHandle<E>, E2, R>): Effect.Effect<RunResult, E | E2, R> =>
   Effect.flatMap(starting, (handle) => Effect.onInterrupt(handle.await, () => handle.cancel))
 
@@ -395,114 +310,3 @@ const limited = <E>(host: AgentHost.AgentHost<E>, options: Pick<RunOptions, "max
   maxToolRounds: options.maxToolRounds ?? host.maxToolRounds,
   toolConcurrency: options.toolConcurrency ?? host.toolConcurrency
 })
-
-/** Closes what a crash left behind, and writes the start, unless the run has been there before. */
-const begin = Effect.fnUntraced(function* (
-  journal: Journal.Journal,
-  runId: RunId,
-  start: (journal: Journal.Journal) => readonly [Journal.Fact, ...Array<Journal.Fact>]
-) {
-  const { conversationId } = journal
-  const exists = (status: RunExists["status"]) =>
-    conversationId === undefined ? Effect.void : Effect.fail(new RunExists({ conversationId, runId, status }))
-  const { lastEnded, runs } = journal.state()
-  if (runs.some((run) => run.runId === runId)) yield* exists("unfinished")
-  if (lastEnded?.runId === runId) yield* exists("ended")
-  yield* AgentLoop.closeUnfinished(journal)
-  const { sequence } = journal.state()
-  const [first] = yield* Effect.uninterruptible(journal.write(runId, start(journal)))
-  // Written long ago: the batch was recognised, and nothing was added.
-  if (first !== undefined && first.sequence <= sequence) yield* exists("ended")
-})
-
-const startOf = (
-  runId: RunId,
-  host: AgentHost.AgentHost<unknown>,
-  journal: Journal.Journal,
-  message: Prompt.UserMessageEncoded,
-  options: RunOptions
-): readonly [Journal.Fact, Journal.Fact] => {
-  const { author, conversationKey, inputId } = options
-  const state = journal.state()
-  const mode = options.mode ?? (state.agent === undefined ? host.mode : state.mode)
-  const workKey = options.workKey ?? inputId ?? runId
-  const { name: agent, toolsDigest } = host
-  return [
-    {
-      name: ["start"],
-      payload: {
-        _tag: "RunStarted",
-        runId,
-        agent,
-        mode,
-        toolsDigest,
-        workKey,
-        ...(conversationKey === undefined ? {} : { conversationKey })
-      }
-    },
-    {
-      name: ["input"],
-      payload: {
-        _tag: "InputRecorded",
-        runId,
-        kind: "user",
-        message,
-        ...(inputId === undefined ? {} : { inputId }),
-        ...(author === undefined ? {} : { author })
-      }
-    }
-  ]
-}
-
-/** Runs the loop to its end; when it fails or is interrupted, stores that end, unless the store itself has failed. */
-const finish = <E>(
-  journal: Journal.Journal,
-  runId: RunId,
-  hooks: Hooks,
-  loop: Effect.Effect<AgentLoop.Ended, E>
-): Effect.Effect<RunResult, E> =>
-  loop.pipe(
-    Effect.map(({ outcome, response }) => resultOf(journal, runId, outcome, response)),
-    Effect.onError((cause) => {
-      const interrupted = Cause.hasInterruptsOnly(cause)
-      const error = interrupted ? undefined : failureOf(cause)
-      const response = lastResponse(journal, runId)
-      if (interrupted) hooks.cancelled(resultOf(journal, runId, "cancelled", response))
-      if (journal.isUnavailable()) return Effect.void
-      return AgentLoop.end(journal, runId, interrupted ? "cancelled" : "failed", error).pipe(
-        Effect.timeoutOption(endTimeout),
-        // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
-        Effect.catch((error) => Effect.logWarning(`the end of run ${runId} is not stored: ${error.message}`))
-      )
-    })
-  )
-
-const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
-  const found = Cause.findError(cause)
-  const error = Result.isSuccess(found) ? found.success : Cause.squash(cause)
-  const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : "Defect"
-  return { tag, message: error instanceof Error ? error.message : String(error) }
-}
-
-const lastResponse = (journal: Journal.Journal, runId: RunId): Payload.ModelResponded | undefined => {
-  const last = journal.records().findLast(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId)
-  return last?.payload._tag === "ModelResponded" ? last.payload : undefined
-}
-
-const resultOf = (
-  journal: Journal.Journal,
-  runId: RunId,
-  outcome: Payload.RunOutcome,
-  response: Payload.ModelResponded | undefined
-): RunResult => {
-  const content = response?.content ?? []
-  const ended = journal.records().findLast(({ payload }) => payload._tag === "RunEnded" && payload.runId === runId)
-  const open = journal.state().runs.find((run) => run.runId === runId)
-  return {
-    runId,
-    outcome,
-    text: content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
-    content,
-    usage: ended?.payload._tag === "RunEnded" ? ended.payload.usage : (open?.usage ?? Usage.empty)
-  }
-}

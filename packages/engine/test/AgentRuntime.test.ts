@@ -327,6 +327,23 @@ describe("AgentRuntime.run", () => {
     )
   })
 
+  it.effect("refuses the id of an earlier run, however long ago, with the same input or another", () =>
+    Effect.gen(function* () {
+      for (const runId of ["r1", "r2", "r3"]) yield* AgentRuntime.run(desk, "hi", { conversationId, runId })
+      for (const [runId, input] of [
+        ["r3", "hi"],
+        ["r1", "hi"],
+        ["r1", "something else"]
+      ] as const) {
+        const error = yield* Effect.flip(AgentRuntime.run(desk, input, { conversationId, runId }))
+        assert.isTrue(error instanceof AgentError.RunExists && error.runId === runId && error.status === "ended")
+      }
+      assert.strictEqual((yield* story).filter((line) => line === "RunStarted").length, 3)
+      // The conversation is as usable as before.
+      assert.strictEqual((yield* AgentRuntime.run(desk, "hi", { conversationId })).text, "ok")
+    }).pipe(Effect.provide([fresh(), handlers(), ScriptedModel.layerOf(() => text("ok"))]))
+  )
+
   it.effect("refuses an empty input and an id that is none, before anything is stored", () =>
     Effect.gen(function* () {
       const empty = yield* Effect.flip(AgentRuntime.run(desk, "  ", { conversationId }))
