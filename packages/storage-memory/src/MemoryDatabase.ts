@@ -70,9 +70,13 @@ export const make = (): MemoryDatabase => {
 
   const commit = (commit: Commit): CommitResult => {
     const { adopt, conversationId, drop, head } = commit
-    if (drop === true && logs.delete(conversationId)) sorted = undefined
+    const dropped = drop === true ? logs.get(conversationId) : undefined
+    if (dropped !== undefined) logs.delete(conversationId)
     const log = target(commit)
-    if (log === undefined || clashes(log, commit)) return "refused"
+    if (log === undefined || clashes(log, commit)) {
+      if (dropped !== undefined) logs.set(conversationId, dropped)
+      return "refused"
+    }
     if (adopt !== undefined) logs.delete(adopt)
     if (logs.get(conversationId) !== log) {
       logs.set(conversationId, log)
@@ -134,10 +138,12 @@ const clashes = (log: Log, { batches = [], records = [] }: Commit): boolean => {
     if (ids.has(recordId) || log.recordIds.has(recordId)) return true
     ids.add(recordId)
   }
-  return (
-    batches.some(({ batchId }) => log.batchPlaces.has(batchId)) ||
-    records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
-  )
+  const batchIds = new Set<string>()
+  for (const { batchId } of batches) {
+    if (batchIds.has(batchId) || log.batchPlaces.has(batchId)) return true
+    batchIds.add(batchId)
+  }
+  return records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
 }
 
 const write = (log: Log, { batches = [], callIds = [], checkpoint, keepCheckpoints, records = [] }: Commit): void => {

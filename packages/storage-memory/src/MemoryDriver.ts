@@ -31,7 +31,6 @@ export interface Faults {
  * @since 0.1.0
  */
 export const make = (database: MemoryDatabase, faults: Faults = {}): ConversationDriver["Service"] => {
-  const sync = <A>(evaluate: () => A) => Effect.sync(evaluate)
   const write = (commit: Commit) => sync(() => database.commit(commit))
   const before = faults.beforeCommit
   const after = faults.afterCommit
@@ -73,6 +72,8 @@ export const make = (database: MemoryDatabase, faults: Faults = {}): Conversatio
 }
 
 // --- internal ---
+
+const { sync } = Effect
 
 /** The place of the batch that holds a sequence: batches tile the log, so a binary search finds it. */
 const placeOf = (rows: Rows | undefined, sequence: number): number => {

@@ -113,7 +113,6 @@ const connect = (database: DatabaseSync): Connection => {
   const rows = preparer(database, false)
   const arrays = preparer(database, true)
   const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: toSqlError("execute") })
-  const values = (parameters: ReadonlyArray<unknown>) => parameters as ReadonlyArray<Value>
   const execute: Connection["execute"] = (sql, parameters, transform) =>
     attempt(() => {
       const found = rows(sql).all(...values(parameters))
@@ -131,6 +130,8 @@ const connect = (database: DatabaseSync): Connection => {
     executeUnprepared: execute
   }
 }
+
+const values = (parameters: ReadonlyArray<unknown>) => parameters as ReadonlyArray<Value>
 
 const toSqlError =
   (operation: string) =>

@@ -246,7 +246,14 @@ export const make = Effect.fnUntraced(function* (options: Model.Options) {
       updatedAt: head.updatedAt
     }
     const range = { conversationId, after: 0, through: end.sequence, reverse: false }
-    return { header, pages: end.sequence === 0 ? Stream.empty : pages(range, Infinity) }
+    let next = 1
+    // A copy of a damaged log could not be imported: better to be told now.
+    const intact = Stream.mapEffect(pages(range, Infinity), (page) => {
+      const { failure, records } = Rows.readPage(conversationId, page, next, false, steps, true)
+      next += records.length
+      return failure === undefined ? Effect.succeed(page) : Effect.fail(failure)
+    })
+    return { header, pages: end.sequence === 0 ? Stream.empty : intact }
   })
 
   /** The end of the last batch that ends at or before a sequence. */
@@ -515,7 +522,7 @@ const summaryOf = (head: Head): Model.Summary => ({
   updatedAt: head.updatedAt
 })
 
-/** Each record of an ascending page with its batch; a record without one has been reported by who reads records. */
+/** Each record of an ascending page with its batch; the page is known to be whole. */
 const joined = function* (page: Page): Generator<{ readonly batch: BatchRow; readonly record: RecordRow }> {
   let place = 0
   for (const record of page.records) {

@@ -98,18 +98,24 @@ export const importBatches = Effect.fnUntraced(function* (
   const encoded = yield* Effect.fromResult(
     Result.all(request.batches.map((batch) => Rows.encodeBatch(conversationId, batch)))
   )
-  const stored = yield* findStored(driver, conversationId)
-  if (stored === undefined) return yield* create(driver, salt, request, encoded)
+  let stored = yield* findStored(driver, conversationId)
+  if (stored === undefined) {
+    const created = yield* create(driver, salt, request, encoded)
+    if (created !== undefined) return created
+    // Somebody else was first, perhaps with the same log.
+    stored = yield* findStored(driver, conversationId)
+  }
   const known = yield* compare(driver, conversationId, encoded)
   if (known.count === encoded.length) {
     return { conversationId, imported: false, records: known.tail.sequence, tail: known.tail }
   }
-  if (known.tail.sequence !== stored.sequence) return yield* diverged(conversationId, 0)
+  if (stored === undefined || known.tail.sequence !== stored.sequence) return yield* diverged(conversationId, 0)
   return yield* extend(driver, salt, request, stored, encoded.slice(known.count))
 })
 
 // --- internal ---
 
+/** Nothing when there is a conversation of this id by now. */
 const create = Effect.fnUntraced(function* (
   driver: Driver,
   salt: () => Uint8Array,
@@ -128,7 +134,7 @@ const create = Effect.fnUntraced(function* (
     return yield* staging.commit()
   })
   const created = yield* Effect.catchTag(stageAll, "IdTwice", () => twice(conversationId, 0))
-  return created ? { conversationId, imported: true, records: tail.sequence, tail } : yield* diverged(conversationId, 0)
+  return created ? { conversationId, imported: true, records: tail.sequence, tail } : undefined
 })
 
 /** How many of the batches the log begins with, and where it stands behind them. */

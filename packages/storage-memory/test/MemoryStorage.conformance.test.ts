@@ -1,0 +1,4 @@
+import { suite } from "@colloquy/store/testing/Suite"
+import { MemoryStorage } from "@colloquy/storage-memory"
+
+suite("the contract, in memory", MemoryStorage.layer)

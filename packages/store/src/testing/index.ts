@@ -1,0 +1,9 @@
+/**
+ * The conformance kit: what every store must do, as cases, and a runner for them. The suite for vitest is
+ * `@colloquy/store/testing/Suite`.
+ *
+ * @since 0.1.0
+ */
+export { type ConformanceCase, ConformanceViolation } from "./Case.ts"
+export { contract, contractSize } from "./Contract.ts"
+export { describe, type Report, run } from "./Runner.ts"

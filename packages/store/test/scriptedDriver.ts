@@ -1,0 +1,32 @@
+/** A driver that answers commits as it is told, and remembers them; everything that it is not told is a defect. */
+import { type Commit, type CommitResult, ConversationDriver, type Head } from "@colloquy/store/ConversationDriver"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+
+export interface Script {
+  /** The answer to each commit, in order; then every commit is committed. */
+  readonly answers?: ReadonlyArray<CommitResult>
+  readonly heads?: (conversationId: string) => Head | undefined
+}
+
+export const make = ({ answers = [], heads = () => undefined }: Script) => {
+  const commits: Array<Commit> = []
+  const driver = ConversationDriver.of({
+    head: (id) => Effect.sync(() => Option.fromUndefinedOr(heads(id))),
+    batch: untold,
+    batchEndingAt: untold,
+    records: untold,
+    recordIds: untold,
+    callIds: untold,
+    checkpoints: untold,
+    list: untold,
+    commit: (commit) => Effect.sync(() => answers[commits.push(commit) - 1] ?? "committed"),
+    changes: Stream.empty
+  })
+  return { driver, commits }
+}
+
+// --- internal ---
+
+const untold = () => Effect.die(new Error("the script does not say"))

@@ -1,0 +1,53 @@
+import { assert, describe, it } from "@effect/vitest"
+import { readdirSync, readFileSync } from "node:fs"
+import { contract, contractSize } from "@colloquy/store/testing"
+
+describe("the contract", () => {
+  it("has all of its cases", () => {
+    assert.strictEqual(contract.length, contractSize)
+    assert.strictEqual(contractSize, 301)
+  })
+
+  it("names each case once", () => {
+    const names = contract.map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const name of names) assert.match(name, /^[a-z ]+: \S/)
+  })
+
+  it("has cases for every verb", () => {
+    const verbs = [...new Set(contract.map(({ name }) => name.split(":")[0]))]
+    assert.includeMembers(verbs, [
+      "materialize",
+      "append",
+      "order of checks",
+      "replay",
+      "read",
+      "observe",
+      "tail",
+      "batch",
+      "call ids",
+      "export",
+      "import",
+      "import refuses",
+      "large import",
+      "import of batches",
+      "checkpoint",
+      "checkpoint refuses",
+      "list",
+      "verify",
+      "unicode",
+      "limits",
+      "concurrency",
+      "clock"
+    ])
+  })
+
+  it("needs no test framework but in its suite", () => {
+    const folder = new URL("../../src/testing/", import.meta.url)
+    const withFramework = readdirSync(folder).filter((name) =>
+      /from "@?[a-z/]*vitest/.test(readFileSync(new URL(name, folder), "utf8"))
+    )
+    assert.deepStrictEqual(withFramework, ["Suite.ts"])
+    assert.notInclude(readFileSync(new URL("index.ts", folder), "utf8"), `from "./Suite`)
+  })
+})
