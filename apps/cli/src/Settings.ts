@@ -1,0 +1,25 @@
+/**
+ * The two flags that every verb takes, before or behind its name.
+ */
+import * as Config from "effect/Config"
+import * as Flag from "effect/cli/Flag"
+import * as GlobalFlag from "effect/cli/GlobalFlag"
+import { parseDatabase } from "./DatabaseName.ts"
+
+/** `--db`, or the environment variable `COLLOQUY_DB`. */
+export const Db = GlobalFlag.Setting("db")({
+  flag: Flag.String("db").pipe(
+    Flag.withMetavar("<path|sqlite:path|postgres://…>"),
+    Flag.withDescription("The database; without the flag, that of the environment variable COLLOQUY_DB"),
+    Flag.withFallbackConfig(Config.String("COLLOQUY_DB")),
+    Flag.mapTryCatch(parseDatabase, (error) => (error instanceof Error ? error.message : String(error)))
+  )
+})
+
+/** `--json`: one JSON value on stdout, or one on each line for lists; nothing else there. */
+export const Json = GlobalFlag.Setting("json")({
+  flag: Flag.Boolean("json").pipe(
+    Flag.withDescription("Write JSON for programs in place of text for people"),
+    Flag.withDefault(false)
+  )
+})

@@ -1,0 +1,109 @@
+/**
+ * A conversation as a page to read: who said what, which tools were called with what result, how each run ended, and
+ * where a model is shown something else than the log holds.
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import * as Conversation from "@colloquy/session/Conversation"
+import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
+import type * as Payload from "@colloquy/session/Payload"
+import type { Usage } from "@colloquy/session/Usage"
+import type { Position } from "@colloquy/store/StoreModel"
+import { brief, contentLines, indented, resultLine } from "./MessageText.ts"
+import { oneLine, shorten, type Style } from "./TerminalText.ts"
+
+/** The lines of the page; `records` are all of the conversation, in order. */
+export const transcriptPage = (
+  tail: Position,
+  records: ReadonlyArray<CanonicalRecord>,
+  style: Style
+): ReadonlyArray<string> => {
+  const [first] = records
+  if (first === undefined) return ["(no records yet)"]
+  const { state } = Conversation.replayLenient(Conversation.initial(first.conversationId), records)
+  const { repairs } = ConversationPrompt.project(state, records)
+  const repaired = Map.groupBy(repairs, ({ sequence }) => sequence)
+  return [
+    style.strong(oneLine(titleOf(records) ?? first.conversationId)),
+    `${oneLine(first.conversationId)} · ${Conversation.status(state)} · ${tail.sequence} records · epoch ${tail.epoch}`,
+    style.faint(`tail ${tail.digest}`),
+    ...records.flatMap((record) => [
+      ...recordLines(record, style),
+      ...repairLines(repaired.get(record.sequence) ?? [], style)
+    ])
+  ]
+}
+
+// --- internal ---
+
+const instructionCharacters = 400
+
+const titleOf = (records: ReadonlyArray<CanonicalRecord>): string | undefined => {
+  let title: string | undefined
+  for (const { payload } of records) {
+    if (payload._tag === "ConversationCreated" || payload._tag === "MetadataChanged") title = payload.title ?? title
+  }
+  return title
+}
+
+const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<string> => {
+  const { payload } = record
+  const note = (text: string) => [style.faint(`· ${oneLine(text)}`)]
+  switch (payload._tag) {
+    case "ConversationCreated":
+      return payload.instructions === undefined
+        ? []
+        : ["", style.strong("instructions"), ...indented(shorten(payload.instructions, instructionCharacters))]
+    case "RunStarted":
+      return ["", style.faint(`--- ${oneLine(payload.runId)} · ${oneLine(payload.agent)} · ${timeOf(record)} ---`)]
+    case "InputRecorded": {
+      const { author, kind, message } = payload
+      const by = author === undefined ? "" : ` (${oneLine(author)})`
+      return ["", `${style.strong(kind)}${by}`, ...contentLines(message.content, style)]
+    }
+    case "ModelResponded":
+      return ["", responseTitle(payload, style), ...contentLines(payload.content, style)]
+    case "ToolCallSettled":
+      return [resultLine(payload, style)]
+    case "RunEnded": {
+      const { error, outcome, usage } = payload
+      const why = error === undefined ? "" : ` (${oneLine(`${error.tag}: ${error.message}`)})`
+      return ["", style.faint(`--- ${outcome}${why}${tokens(usage)} ---`)]
+    }
+    case "Compacted":
+      return payload.summary === undefined
+        ? note(payload.kind)
+        : ["", style.strong("summary"), ...indented(payload.summary)]
+    case "Custom":
+      return note(`${payload.name} ${brief(payload.data)}`)
+    case "Redacted":
+      return note(`redacted ${payload.tag}`)
+    default: {
+      const { _tag, ...fields } = payload
+      return note(`${_tag} ${brief(fields)}`)
+    }
+  }
+}
+
+const responseTitle = ({ agent, model, partial, usage }: Payload.ModelResponded, style: Style): string => {
+  const by = model === undefined ? "" : ` · ${oneLine(model)}`
+  const cut = partial === true ? " · cut off" : ""
+  return `${style.strong(oneLine(agent))}${style.faint(`${by}${cut}${usage === undefined ? "" : tokens(usage)}`)}`
+}
+
+const tokens = ({ inputTokens, outputTokens }: Usage): string => {
+  const counts = [
+    inputTokens.total === undefined ? [] : [`${inputTokens.total} tokens in`],
+    outputTokens.total === undefined ? [] : [`${outputTokens.total} out`]
+  ].flat()
+  return counts.length === 0 ? "" : ` · ${counts.join(", ")}`
+}
+
+const repairLines = (repairs: ReadonlyArray<ConversationPrompt.Repair>, style: Style): ReadonlyArray<string> =>
+  repairs.map(({ callId, kind }) =>
+    style.faint(`! models are not shown this as it stands: ${kind}${callId === undefined ? "" : ` ${oneLine(callId)}`}`)
+  )
+
+const timeOf = ({ at }: CanonicalRecord): string => {
+  const time = new Date(at)
+  return Number.isNaN(time.getTime()) ? String(at) : time.toISOString().slice(0, 19).replace("T", " ")
+}

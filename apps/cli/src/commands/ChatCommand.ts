@@ -1,0 +1,85 @@
+/**
+ * `colloquy chat`: says something in a conversation, or goes on talking, a line a turn.
+ */
+import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
+import type { ConversationId } from "@colloquy/session/Ids"
+import { ConversationStore } from "@colloquy/store/ConversationStore"
+import * as Argument from "effect/cli/Argument"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
+import * as Stdio from "effect/Stdio"
+import * as Stream from "effect/Stream"
+import * as Database from "../Database.ts"
+import * as OfflineAgent from "../OfflineAgent.ts"
+import { Output } from "../Output.ts"
+import { visible } from "../TerminalText.ts"
+import { conversationArgument } from "./ConversationArgument.ts"
+
+/**
+ * A run of the conversation has not ended: it goes on in another process, or a crash cut it off. Nothing was written.
+ */
+export class ConversationUnfinished extends Schema.TaggedError<ConversationUnfinished>(
+  "@colloquy/cli/ConversationUnfinished"
+)("ConversationUnfinished", { conversationId: Schema.String }) {
+  override get message() {
+    return (
+      `a run of ${this.conversationId} has not ended: finish it with colloquy resume ${this.conversationId}, ` +
+      `or close it and go on with --takeover`
+    )
+  }
+}
+
+export const chatCommand = Command.make(
+  "chat",
+  {
+    conversation: conversationArgument,
+    message: Argument.String("message").pipe(
+      Argument.optional,
+      Argument.withDescription("What to say; without it, each line of stdin is a turn")
+    ),
+    takeover: Flag.Boolean("takeover").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Take over a conversation whose run has not ended; another process that runs it stops")
+    )
+  },
+  Effect.fn("colloquy.chat")(function* ({ conversation, message, takeover }) {
+    if (!takeover) yield* refuseUnfinished(conversation)
+    if (Option.isSome(message)) return yield* turn(conversation, message.value)
+    const { isJson } = yield* Output
+    const stdio = yield* Stdio.Stdio
+    const prompt = isJson || !process.stdin.isTTY ? Effect.void : Console.error("\nyou (an empty line or Ctrl-D ends):")
+    yield* prompt
+    yield* stdio.stdin.pipe(
+      Stream.decodeText,
+      Stream.splitLines,
+      Stream.takeWhile((line) => line.trim() !== ""),
+      Stream.runForEach((line) => Effect.andThen(turn(conversation, line), prompt))
+    )
+  })
+).pipe(
+  Command.provide(Layer.provideMerge(Layer.merge(AgentRuntime.layer, OfflineAgent.layer), Database.layer("write"))),
+  Command.withDescription("Talk in a conversation; it is created where it is absent. Speaks with an offline model")
+)
+
+// --- internal ---
+
+const refuseUnfinished = Effect.fnUntraced(function* (conversationId: ConversationId) {
+  const store = yield* ConversationStore
+  const unfinished = store
+    .list({ status: "unfinished" })
+    .pipe(Stream.filter((summary) => summary.conversationId === conversationId))
+  if (Option.isSome(yield* Stream.runHead(unfinished))) return yield* new ConversationUnfinished({ conversationId })
+})
+
+const turn = Effect.fnUntraced(function* (conversationId: ConversationId, input: string) {
+  const output = yield* Output
+  const { outcome, runId, text, usage } = yield* AgentRuntime.run(OfflineAgent.agent, input, { conversationId })
+  yield* output.isJson
+    ? output.json({ conversationId, runId, outcome, text, usage })
+    : output.text(visible(text).split("\n"))
+})

@@ -1,0 +1,26 @@
+import { assert, describe, it } from "@effect/vitest"
+import { detect, layoutOf } from "../../src/import/Format.ts"
+
+describe("detect", () => {
+  it("tells the formats by the first line", () => {
+    const header = { header: { format: "colloquy-conversation", version: 1 } }
+    assert.deepStrictEqual(detect(header), { format: "archive", layout: "lines" })
+    assert.deepStrictEqual(detect({ type: "session", id: "s" }), { format: "pi", layout: "lines" })
+    assert.deepStrictEqual(detect({ type: "message", message: {} }), { format: "pi", layout: "lines" })
+    assert.deepStrictEqual(detect({ id: "x", messages: [] }), { format: "openai", layout: "lines" })
+    assert.deepStrictEqual(detect([{ role: "user", content: "x" }]), { format: "openai", layout: "document" })
+    assert.deepStrictEqual(detect([{ messages: [] }]), { format: "openai", layout: "document" })
+    // A document over several lines: its first line is no JSON.
+    assert.deepStrictEqual(detect(undefined), { format: "openai", layout: "document" })
+  })
+
+  it("knows nothing else", () => {
+    for (const other of [null, 1, "x", {}, [], [1], { role: "user" }]) assert.isUndefined(detect(other))
+  })
+
+  it("leaves only the layout open where the format is named", () => {
+    assert.deepStrictEqual(layoutOf("openai", { messages: [] }), { format: "openai", layout: "lines" })
+    assert.deepStrictEqual(layoutOf("openai", undefined), { format: "openai", layout: "document" })
+    assert.deepStrictEqual(layoutOf("pi", {}), { format: "pi", layout: "lines" })
+  })
+})
