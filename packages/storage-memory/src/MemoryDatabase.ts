@@ -32,6 +32,8 @@ export interface MemoryDatabase {
   readonly idsAfter: (after: string) => ReadonlyArray<string>
   /** One atomic change; it costs what it writes. */
   readonly commit: (commit: Commit) => CommitResult
+  /** Removes every row of an id. */
+  readonly discard: (conversationId: string) => void
   /** A batch's place in `rows(…).batches`, by its id. */
   readonly findBatch: (conversationId: string, batchId: string) => BatchRow | undefined
   /** Whether the log has a record of this id. */
@@ -69,14 +71,9 @@ export const make = (): MemoryDatabase => {
   }
 
   const commit = (commit: Commit): CommitResult => {
-    const { adopt, conversationId, drop, head } = commit
-    const dropped = drop === true ? logs.get(conversationId) : undefined
-    if (dropped !== undefined) logs.delete(conversationId)
+    const { adopt, conversationId, head } = commit
     const log = target(commit)
-    if (log === undefined || clashes(log, commit)) {
-      if (dropped !== undefined) logs.set(conversationId, dropped)
-      return "refused"
-    }
+    if (log === undefined || clashes(log, commit)) return "refused"
     if (adopt !== undefined) logs.delete(adopt)
     if (logs.get(conversationId) !== log) {
       logs.set(conversationId, log)
@@ -100,6 +97,9 @@ export const make = (): MemoryDatabase => {
       return sorted.slice(low)
     },
     commit,
+    discard: (conversationId) => {
+      if (logs.delete(conversationId)) sorted = undefined
+    },
     findBatch: (conversationId, batchId) => {
       const log = logs.get(conversationId)
       const place = log?.batchPlaces.get(batchId)

@@ -67,6 +67,7 @@ export const make = (database: MemoryDatabase, faults: Faults = {}): Conversatio
             if (after !== undefined) yield* after(commit)
             return result
           }),
+    discard: (id) => sync(() => database.discard(id)),
     changes: Stream.empty
   })
 }

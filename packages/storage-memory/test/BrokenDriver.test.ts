@@ -151,8 +151,8 @@ const broken: ReadonlyArray<Broken> = [
           Option.orElse(head, () => staged)
         )
     }),
-    found: ["large import: a fault in the last line leaves nothing"],
-    among: ["large import: a fault", "large import: a missing"]
+    found: ["large import: shows nothing before its last line"],
+    among: ["large import: shows"]
   }
 ]
 

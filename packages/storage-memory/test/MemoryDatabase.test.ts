@@ -95,16 +95,14 @@ describe("a commit", () => {
     }
   })
 
-  it("replaces what it drops, or leaves it when it is refused", () => {
+  it("discards every row of an id, and nothing else", () => {
     const database = withOne()
-    const twice = { batches: [batch("n", 1, 2)], records: [record("n", 1), record("n", 2)] }
-    assert.strictEqual(database.commit(created("c", { drop: true, ...twice })), "refused")
-    assert.strictEqual(database.rows("c")?.records.length, 2)
-    assert.isTrue(database.hasRecord("c", "r1"))
-    assert.strictEqual(database.commit(created("c", { drop: true })), "committed")
-    assert.strictEqual(database.rows("c")?.records.length, 0)
+    database.commit(created("d"))
+    database.discard("c")
+    database.discard("nobody")
+    assert.isUndefined(database.rows("c"))
     assert.isFalse(database.hasRecord("c", "r1"))
-    assert.deepStrictEqual(database.idsAfter(""), ["c"])
+    assert.deepStrictEqual(database.idsAfter(""), ["d"])
   })
 
   it("adopts staged rows that end where it says, and no others", () => {

@@ -62,6 +62,7 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
           )
     },
     commit: (commit) => connections.write(() => write(commit), "refused"),
+    discard: (id) => connections.write(() => discard(id), undefined),
     changes
   })
 }
@@ -80,7 +81,6 @@ const committed: Outcome<CommitResult> = { commit: true, value: "committed" }
 
 /** Guard and head are one statement: it changes the row it expects, and gives its key, or changes nothing. */
 const write = function* (commit: Commit): Script<Outcome<CommitResult>> {
-  if (commit.drop === true) yield* drop(commit.conversationId)
   const [row] = yield commit.guard === "absent" ? createHead(commit) : updateHead(commit, commit.guard)
   if (row === undefined) return refused
   const key = row[0] as number
@@ -175,11 +175,12 @@ const columnsOf = (head: Partial<Head>): { readonly [column: string]: Value } =>
   return columns
 }
 
-const drop = function* (conversationId: string): Script<void> {
+const discard = function* (conversationId: string): Script<Outcome<undefined>> {
   for (const table of ["records", "batches", "call_ids", "checkpoints"]) {
     yield { sql: `DELETE FROM ${table} WHERE ${ofConversation}`, parameters: [conversationId] }
   }
   yield { sql: "DELETE FROM conversations WHERE id = ?", parameters: [conversationId] }
+  return { commit: true, value: undefined }
 }
 
 /** Those of the ids that the index has; given as one JSON array, since a statement has a limited number of parameters. */

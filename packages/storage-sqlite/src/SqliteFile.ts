@@ -82,9 +82,7 @@ const maxPrepared = 256
 
 const runnerOf = (database: DatabaseSync, semaphore: Semaphore.Semaphore): Runner => {
   const prepare = preparer(database, true)
-  // With arrays asked for, rows are arrays of values; a statement without rows gives none.
-  const query = ({ parameters, sql }: Step): ReadonlyArray<Row> =>
-    prepare(sql).all(...parameters) as unknown as ReadonlyArray<Row>
+  const query = ({ parameters, sql }: Step): ReadonlyArray<Row> => asRows(prepare(sql).all(...parameters))
   const control = (sql: string) => query({ sql, parameters: [] })
   const rollback = () => {
     // SQLite leaves a transaction by itself after some errors.
@@ -119,7 +117,7 @@ const connect = (database: DatabaseSync): Connection => {
       return transform === undefined ? found : transform(found)
     })
   const executeValues: Connection["executeValues"] = (sql, parameters) =>
-    attempt(() => arrays(sql).all(...values(parameters)) as unknown as ReadonlyArray<ReadonlyArray<unknown>>)
+    attempt(() => asRows(arrays(sql).all(...values(parameters))))
   return {
     execute,
     executeRaw: (sql, parameters) => execute(sql, parameters, undefined),
@@ -130,6 +128,15 @@ const connect = (database: DatabaseSync): Connection => {
     executeUnprepared: execute
   }
 }
+
+/** With arrays asked for, rows are arrays of values, which the types of node:sqlite do not say. */
+const asRows = (rows: ReadonlyArray<unknown>): ReadonlyArray<Row> => {
+  if (!areRows(rows)) throw new TypeError("node:sqlite gave objects where arrays were asked for")
+  return rows
+}
+
+const areRows = (rows: ReadonlyArray<unknown>): rows is ReadonlyArray<Row> =>
+  rows.length === 0 || Array.isArray(rows[0])
 
 const values = (parameters: ReadonlyArray<unknown>) => parameters as ReadonlyArray<Value>
 

@@ -129,7 +129,6 @@ export type Guard =
  * - `checkpoint`: written over one of the same sequence; then only the newest `keepCheckpoints` stay.
  * - `adopt`: with the guard `absent`, the rows staged under this id become the conversation's, if they end at the
  *   sequence and tail of `head`; otherwise the commit is refused.
- * - `drop`: every row of the conversation goes before the guard is looked at; for what a crash left staged.
  *
  * @category requests
  * @since 0.1.0
@@ -144,7 +143,6 @@ export interface Commit {
   readonly checkpoint?: CheckpointRow
   readonly keepCheckpoints?: number
   readonly adopt?: string
-  readonly drop?: boolean
 }
 
 /**
@@ -201,6 +199,8 @@ export class ConversationDriver extends Context.Service<
     }) => Effect.Effect<ReadonlyArray<Head>, StoreUnavailable>
     /** All or nothing, and durable as the adapter's options say, before it answers. */
     readonly commit: (commit: Commit) => Effect.Effect<CommitResult, StoreUnavailable>
+    /** Removes every row of an id, in one transaction; for what an import has staged and does not use. */
+    readonly discard: (conversationId: string) => Effect.Effect<void, StoreUnavailable>
     /** A hint that somebody else (another process) may have committed. The front wakes its observers; they read. */
     readonly changes: Stream.Stream<void>
   }

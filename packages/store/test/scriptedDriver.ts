@@ -12,6 +12,7 @@ export interface Script {
 
 export const make = ({ answers = [], heads = () => undefined }: Script) => {
   const commits: Array<Commit> = []
+  const discarded: Array<string> = []
   const driver = ConversationDriver.of({
     head: (id) => Effect.sync(() => Option.fromUndefinedOr(heads(id))),
     batch: untold,
@@ -22,9 +23,10 @@ export const make = ({ answers = [], heads = () => undefined }: Script) => {
     checkpoints: untold,
     list: untold,
     commit: (commit) => Effect.sync(() => answers[commits.push(commit) - 1] ?? "committed"),
+    discard: (id) => Effect.sync(() => void discarded.push(id)),
     changes: Stream.empty
   })
-  return { driver, commits }
+  return { driver, commits, discarded }
 }
 
 // --- internal ---

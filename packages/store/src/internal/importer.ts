@@ -57,6 +57,9 @@ export class Importer {
   readonly end = (): Effect.Effect<Option.Option<Imported>, ImportError> =>
     this.target === undefined ? Effect.succeedNone : Effect.asSome(this.finish())
 
+  /** Gives up what is not in yet; does nothing when everything is. */
+  readonly abandon = (): Effect.Effect<void> => this.target?.staging?.discard() ?? Effect.void
+
   private begin(header: Header, reader: ArchiveReader) {
     return Effect.gen({ self: this }, function* () {
       const stored = yield* findStored(this.driver, header.conversationId)
@@ -68,15 +71,19 @@ export class Importer {
   private finish() {
     return Effect.gen({ self: this }, function* () {
       const { header, reader, staging } = this.target!
-      this.target = undefined
       const fault = reader.end(this.line)
       if (fault !== undefined) return yield* fault
       const { conversationId, records, tail } = header
       const imported = { conversationId, records, tail: { sequence: records, digest: tail } }
       if (staging !== undefined) {
         const created = yield* Effect.catchTag(staging.commit(), "IdTwice", () => twice(conversationId, this.line))
-        if (created) return { ...imported, imported: true }
+        if (created) {
+          this.target = undefined
+          return { ...imported, imported: true }
+        }
+        yield* staging.discard()
       }
+      this.target = undefined
       // Digests are cumulative: one look-up tells whether the stored log equals or extends the archive.
       const batch = yield* this.driver.batchEndingAt(conversationId, records)
       const isThere = records === 0 || (Option.isSome(batch) && Digest.fromBytes(batch.value.tail) === tail)
@@ -133,7 +140,9 @@ const create = Effect.fnUntraced(function* (
     }
     return yield* staging.commit()
   })
-  const created = yield* Effect.catchTag(stageAll, "IdTwice", () => twice(conversationId, 0))
+  const created = yield* Effect.catchTag(stageAll, "IdTwice", () => twice(conversationId, 0)).pipe(
+    Effect.ensuring(Effect.suspend(() => staging.discard()))
+  )
   return created ? { conversationId, imported: true, records: tail.sequence, tail } : undefined
 })
 

@@ -2,7 +2,8 @@
  * Makes a whole log a conversation: all or nothing, in bounded memory.
  *
  * What fits into one commit is written by one. A larger log is staged under an id that no caller can make, and the last
- * commit makes the staged rows the conversation's. What a crash leaves staged is dropped by the next attempt.
+ * commit makes the staged rows the conversation's. An import that fails discards what it has staged; what a crash leaves
+ * is discarded by the next attempt.
  */
 import * as Digest from "@colloquy/session/Digest"
 import * as Data from "effect/Data"
@@ -55,11 +56,22 @@ export class Staging {
       if (this.staged !== undefined) yield* this.stage()
       const rows = this.staged === undefined ? this.take() : { adopt: this.stagedId }
       const result = yield* this.driver.commit({ conversationId, guard: "absent", head, ...rows })
-      if (result === "committed") return true
+      if (result === "committed") {
+        this.staged = undefined
+        return true
+      }
       // Somebody else has created it, or has staged another log over this one; or a unique key has refused its rows.
       if (Option.isSome(yield* this.driver.head(conversationId))) return false
       return yield* this.staged === undefined ? new IdTwice() : this.disturbed()
     })
+  }
+
+  /** Removes what was staged; for an import that is given up. */
+  discard(): Effect.Effect<void> {
+    if (this.staged === undefined) return Effect.void
+    this.staged = undefined
+    // Nobody sees staged rows, and the next import of this id discards them: failing here would hide the first failure.
+    return Effect.catch(this.driver.discard(this.stagedId), (error) => Effect.logDebug(error.message))
   }
 
   /** Each part must follow the last one: its digest tells the work of another import apart. */
@@ -68,10 +80,10 @@ export class Staging {
       const { staged } = this
       // The staged rows have an id of their own until the last commit.
       const { conversationId: _, ...head } = this.head
+      if (staged === undefined) yield* this.driver.discard(this.stagedId)
       const result = yield* this.driver.commit({
         conversationId: this.stagedId,
         guard: staged === undefined ? "absent" : { sequence: staged.sequence, tail: staged.tail },
-        drop: staged === undefined,
         head,
         ...this.take()
       })
@@ -94,7 +106,9 @@ export class Staging {
     return { batches, records, callIds }
   }
 
+  /** The staged rows are another import's by now: nothing of this one is left to discard. */
   private disturbed() {
+    this.staged = undefined
     return new StoreUnavailable({
       reason: "contention",
       retryable: true,

@@ -58,4 +58,4 @@ export const contract: ReadonlyArray<ConformanceCase> = [
  * @category cases
  * @since 0.1.0
  */
-export const contractSize = 301
+export const contractSize = 302

@@ -65,6 +65,17 @@ export const largeImportCases: ReadonlyArray<ConformanceCase> = [
     })
   ),
 
+  make("large import: shows nothing before its last line", (scenario) =>
+    Effect.gen(function* () {
+      const lines = made(scenario.id(), batches())
+      let read = 0
+      const watched = Stream.fromIterable(lines).pipe(
+        Stream.tap(() => (++read === lines.length ? nothingVisible(scenario) : Effect.void))
+      )
+      yield* equal("imported", (yield* scenario.store.import(watched)).imported, true)
+    })
+  ),
+
   make("large import: a fault in the last line leaves nothing", (scenario) =>
     Effect.gen(function* () {
       const lines = made(scenario.id(), batches())

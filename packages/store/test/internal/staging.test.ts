@@ -13,13 +13,15 @@ const small = placed(batch("a", 1), batch("b", 2, 3))
 const large = placed(...Array.from({ length: 60 }, (_, i) => batch(`${i}`, ...Array.from({ length: 150 }, () => i))))
 
 const stage = Effect.fnUntraced(function* (script: ScriptedDriver.Script, batches: typeof small) {
-  const { commits, driver } = ScriptedDriver.make(script)
+  const { commits, discarded, driver } = ScriptedDriver.make(script)
   const staging = new Staging(driver, head)
   const staged = Effect.gen(function* () {
     for (const each of batches) yield* staging.add(each)
     return yield* staging.commit()
   })
-  return { commits, result: yield* Effect.result(staged) }
+  const result = yield* Effect.result(staged)
+  yield* staging.discard()
+  return { commits, discarded, result }
 })
 
 const end = (commit: Commit | undefined) => ({ sequence: commit?.head.sequence, tail: commit?.head.tail })
@@ -47,17 +49,18 @@ describe("staging", () => {
 
   it.effect("stages a large log in parts under an id that no caller can make, and adopts it at the end", () =>
     Effect.gen(function* () {
-      const { commits } = yield* stage({}, large)
+      const { commits, discarded } = yield* stage({}, large)
       assert.deepStrictEqual(
         commits.map((commit) => commit.conversationId),
         [stagedId, stagedId, stagedId, conversationId]
       )
       assert.strictEqual(commits.flatMap(({ records = [] }) => records).length, 9_000)
       const [first, second, third, last] = commits
-      assert.deepStrictEqual([first?.guard, first?.drop], ["absent", true])
+      assert.strictEqual(first?.guard, "absent")
+      // Before the first part: what a crash has left. Behind the last there is nothing to discard.
+      assert.deepStrictEqual(discarded, [stagedId])
       // Each part must follow the one before it.
       assert.deepEqual<unknown>([second?.guard, third?.guard], [end(first), end(second)])
-      assert.isFalse(second?.drop)
       assert.deepStrictEqual([last?.guard, last?.adopt, last?.records], ["absent", stagedId, undefined])
       assert.deepStrictEqual(last?.head.tail, third?.head.tail)
     })
@@ -67,6 +70,19 @@ describe("staging", () => {
     Effect.gen(function* () {
       const { commits } = yield* stage({}, large)
       for (const { head } of commits) assert.notProperty(head, "conversationId")
+    })
+  )
+
+  it.effect("an import that is given up discards what it has staged, unless another's stands there by now", () =>
+    Effect.gen(function* () {
+      const refused = yield* stage({ answers: ["committed", "committed", "committed", "refused"] }, large)
+      assert.isTrue(refused.result._tag === "Failure")
+      const given = yield* stage(
+        { answers: ["committed", "committed", "committed", "refused"], heads: () => head },
+        large
+      )
+      assert.deepStrictEqual(given.discarded, [stagedId, stagedId])
+      assert.deepStrictEqual(refused.discarded, [stagedId])
     })
   )
 

@@ -1,0 +1,148 @@
+/**
+ * Who may write, and what is written: materialize and append, with the checks in their order.
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import * as Digest from "@colloquy/session/Digest"
+import type { ConversationId, ProducerId } from "@colloquy/session/Ids"
+import type * as Upcast from "@colloquy/session/Upcast"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import type { BatchRow, Head, RecordRow } from "../ConversationDriver.ts"
+import { AppendConflict, type AppendError, ConversationErased, type Tail } from "../StoreError.ts"
+import type * as Model from "../StoreModel.ts"
+import type { Context } from "./context.ts"
+import { emptyTail, fenced, findHead, tailOf } from "./heads.ts"
+import * as Rows from "./rows.ts"
+
+export const make = ({ driver, salt, steps, wakeups }: Context) => {
+  const materialize = Effect.fn("ConversationStore.materialize")(function* (request: Model.MaterializeRequest) {
+    const { conversationId, producerId } = request
+    // Each turn commits, fails, or finds that somebody else has moved the epoch on.
+    while (true) {
+      const head = Option.getOrUndefined(yield* driver.head(conversationId))
+      if (head?.erased === true) return yield* new ConversationErased({ conversationId })
+      const epoch = request.epoch ?? (head?.epoch ?? 0) + 1
+      const tail: Tail = head === undefined ? emptyTail : tailOf(head)
+      if (head !== undefined && epoch <= head.epoch) {
+        if (epoch === head.epoch && producerId === head.producerId) return { tail, epoch }
+        return yield* fenced(head, { epoch, producerId })
+      }
+      const now = yield* Rows.now
+      const result = yield* driver.commit(
+        head === undefined
+          ? { conversationId, guard: "absent", head: newHead(now, epoch, producerId) }
+          : {
+              conversationId,
+              guard: { epoch: head.epoch, producerId: head.producerId },
+              head: { epoch, producerId }
+            }
+      )
+      if (result === "committed") {
+        // Between the look and the commit the former owner may have appended.
+        if (head === undefined) return { tail, epoch }
+        const taken = yield* Effect.catchTag(findHead(driver, conversationId), "ConversationNotFound", Effect.die)
+        return { tail: tailOf(taken), epoch }
+      }
+    }
+  })
+
+  const append = Effect.fnUntraced(function* (request: Model.AppendRequest) {
+    const { batch, conversationId, epoch, expectedTail, producerId } = request
+    const encoded = yield* Effect.fromResult(Rows.encodeBatch(conversationId, batch))
+    for (let attempt = 0; attempt < maxRefusals; attempt++) {
+      const placed = Rows.placeBatch(encoded, { after: expectedTail, epoch, producerId, salt })
+      const updatedAt = yield* Rows.now
+      const { callIds, ...derived } = Rows.derive(placed.payloads)
+      // Woken whatever the exit: an interrupted commit may have happened, and a wake-up is only a hint.
+      const result = yield* Effect.ensuring(
+        driver.commit({
+          conversationId,
+          guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
+          head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived },
+          batches: [placed.row],
+          records: placed.records,
+          callIds
+        }),
+        Effect.sync(() => wakeups.notify(conversationId))
+      )
+      if (result === "committed") {
+        return appended(conversationId, placed.row, placed.records, false, epoch, steps)
+      }
+      // Refused: find out why, in the order of the checks. When nothing is wrong any more, the next turn commits.
+      const replay = yield* explain(request, encoded)
+      if (Option.isSome(replay)) return replay.value
+    }
+    return yield* Effect.die(new Error(`the driver refuses batch ${batch.batchId}, and nothing is wrong with it`))
+  })
+
+  /** The replay of a refused append, or its error; nothing when it should be tried again. */
+  const explain = Effect.fnUntraced(function* (request: Model.AppendRequest, encoded: Rows.EncodedBatch) {
+    const { batch, conversationId, epoch, expectedTail, producerId } = request
+    const { batchId } = batch
+    const head = yield* findHead(driver, conversationId)
+    const stored = Option.getOrUndefined(yield* driver.batch(conversationId, batchId))
+    const tail = tailOf(head)
+    if (stored !== undefined) {
+      const { records } = yield* driver.records(Rows.rangeOf(conversationId, stored))
+      if (Rows.isSameBatch(encoded, stored, records)) {
+        return Option.some(appended(conversationId, stored, records, true, head.epoch, steps))
+      }
+      return yield* new AppendConflict({ conversationId, batchId, reason: "batch-content", tail })
+    }
+    if (head.epoch !== epoch || head.producerId !== producerId) return yield* fenced(head, { epoch, producerId })
+    if (tail.sequence !== expectedTail.sequence || tail.digest !== expectedTail.digest) {
+      return yield* new AppendConflict({ conversationId, batchId, reason: "tail", tail })
+    }
+    const ids = batch.records.map(({ recordId }) => recordId)
+    const repeated = ids.find((id, i) => ids.indexOf(id) !== i)
+    const known = repeated ?? ids.find(isIn(yield* driver.recordIds(conversationId, ids)))
+    if (known === undefined) return Option.none<Model.Appended>()
+    return yield* new AppendConflict({ conversationId, batchId, reason: "record-identity", tail, recordId: known })
+  })
+
+  return {
+    materialize,
+    append: (request: Model.AppendRequest): Effect.Effect<Model.Appended, AppendError> => append(request)
+  }
+}
+
+// --- internal ---
+
+/** A refusal without a reason means that somebody moved the log back and forth between two looks: once is rare. */
+const maxRefusals = 16
+
+const newHead = (now: number, epoch: number, producerId: ProducerId): Omit<Head, "conversationId"> => ({
+  sequence: 0,
+  tail: Digest.toBytes(Digest.empty),
+  epoch,
+  producerId,
+  status: "idle",
+  title: null,
+  createdAt: now,
+  updatedAt: now,
+  erased: false
+})
+
+const isIn = (known: ReadonlyArray<string>) => (id: string) => known.includes(id)
+
+const appended = (
+  conversationId: ConversationId,
+  row: BatchRow,
+  rows: ReadonlyArray<RecordRow>,
+  replayed: boolean,
+  epoch: number,
+  steps: Upcast.Steps
+): Model.Appended => {
+  let records: ReadonlyArray<CanonicalRecord> | undefined
+  return {
+    first: row.first,
+    last: row.last,
+    tail: { sequence: row.last, digest: Digest.fromBytes(row.tail) },
+    replayed,
+    epoch,
+    // What was just written, or read and compared, decodes: a failure is a defect.
+    records: () =>
+      (records ??= rows.map((record) => Result.getOrThrow(Rows.readRecord(conversationId, record, row, steps, false))))
+  }
+}
