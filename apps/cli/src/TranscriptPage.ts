@@ -22,8 +22,9 @@ export const transcriptPage = (
   const { state } = Conversation.replayLenient(Conversation.initial(first.conversationId), records)
   const { repairs } = ConversationPrompt.project(state, records)
   const repaired = Map.groupBy(repairs, ({ sequence }) => sequence)
+  const title = titleOf(records)
   return [
-    style.strong(oneLine(titleOf(records) ?? first.conversationId)),
+    ...(title === undefined ? [] : [style.strong(oneLine(title))]),
     `${oneLine(first.conversationId)} · ${Conversation.status(state)} · ${tail.sequence} records · epoch ${tail.epoch}`,
     style.faint(`tail ${tail.digest}`),
     ...records.flatMap((record) => [
@@ -62,6 +63,15 @@ const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<strin
     }
     case "ModelResponded":
       return ["", responseTitle(payload, style), ...contentLines(payload.content, style)]
+    case "ToolCallStarted":
+      // The call stands above; only that it had to be run again is worth a line.
+      return payload.attempt === 1
+        ? []
+        : note(`${payload.name} ${payload.callId} runs again, attempt ${payload.attempt}`)
+    case "RunResumed": {
+      const after = payload.cause === "crash" ? "a crash" : "a decision"
+      return note(`resumed after ${after} by ${payload.agent}, attempt ${payload.attempt}`)
+    }
     case "ToolCallSettled":
       return [resultLine(payload, style)]
     case "RunEnded": {

@@ -66,11 +66,18 @@ export interface Cursor {
   readonly state: ConversationState
   /** Results of the step that goes on; they become one entry when something else follows. */
   readonly pending: Entry | undefined
-  /** What a summary may have to repeat: the messages of the visible window, by sequence. */
-  readonly visible: ReadonlyArray<{ readonly sequence: number; readonly messages: Entry["messages"] }>
+  /** What a summary may have to repeat: the messages of the visible window, the last first. */
+  readonly visible: Shown | undefined
 }
 
 type Entry = ConversationEntry
+
+/** A list that grows at its head, so that going on costs nothing for what was read before. */
+interface Shown {
+  readonly sequence: number
+  readonly messages: Entry["messages"]
+  readonly before: Shown | undefined
+}
 
 /**
  * A projection that has read nothing.
@@ -81,7 +88,7 @@ type Entry = ConversationEntry
 export const start = (conversationId: ConversationId): Cursor => ({
   state: Conversation.initial(conversationId),
   pending: undefined,
-  visible: []
+  visible: undefined
 })
 
 /**
@@ -96,8 +103,7 @@ export const advance = (
   records: Iterable<CanonicalRecord>
 ): { readonly cursor: Cursor; readonly entries: ReadonlyArray<ConversationEntry> } => {
   const entries: Array<Entry> = []
-  let visible = [...cursor.visible]
-  let { pending, state } = cursor
+  let { pending, state, visible } = cursor
   for (const record of records) {
     const before = state
     state = Conversation.replayLenient(state, [record]).state
@@ -105,13 +111,15 @@ export const advance = (
     const entry = result === undefined ? readEntry(record, before, state, visible) : undefined
     if (result !== undefined) {
       pending = { ...result, messages: [...(pending?.messages ?? []), ...result.messages] }
-      visible.push({ sequence: record.sequence, messages: result.messages })
+      visible = { sequence: record.sequence, messages: result.messages, before: visible }
     } else if (entry !== undefined) {
       if (pending !== undefined) entries.push(pending)
       pending = undefined
       entries.push(entry)
-      if (entry.isSummary) visible = visible.filter(({ sequence }) => isVisible(state, sequence))
-      else if (entry.messages.length > 0) visible.push({ sequence: record.sequence, messages: entry.messages })
+      if (entry.isSummary) visible = keepVisible(state, visible)
+      else if (entry.messages.length > 0) {
+        visible = { sequence: record.sequence, messages: entry.messages, before: visible }
+      }
     }
   }
   return { cursor: { state, pending, visible }, entries }
@@ -144,6 +152,19 @@ export const fromRecords = (
 
 const isVisible = ({ window }: ConversationState, sequence: number): boolean =>
   sequence >= window.visibleFrom || window.pinned.includes(sequence)
+
+/** The window's messages, in order. */
+const listVisible = (state: ConversationState, shown: Shown | undefined): ReadonlyArray<Shown> => {
+  const kept: Array<Shown> = []
+  for (let one = shown; one !== undefined; one = one.before) if (isVisible(state, one.sequence)) kept.push(one)
+  return kept.toReversed()
+}
+
+const keepVisible = (state: ConversationState, shown: Shown | undefined): Shown | undefined => {
+  let kept: Shown | undefined
+  for (const { messages, sequence } of listVisible(state, shown)) kept = { sequence, messages, before: kept }
+  return kept
+}
 
 const isRunning = ({ runs }: ConversationState): boolean => runs.some(({ status }) => status === "running")
 
@@ -210,7 +231,7 @@ const readEntry = (
     case "Compacted": {
       if (payload.kind !== "summary") return undefined
       const summary = "summary" in payload ? payload.summary : undefined
-      const kept = visible.filter(({ sequence }) => isVisible(state, sequence))
+      const kept = listVisible(state, visible)
       return {
         ...entryOf(record, state, [
           ...(summary === undefined

@@ -13,7 +13,7 @@ import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { ToolCallId } from "./Ids.ts"
 import * as LogPayload from "./LogPayload.ts"
 import * as RunPayload from "./RunPayload.ts"
-import { DeclaredCall } from "./Vocabulary.ts"
+import type { DeclaredCall } from "./Vocabulary.ts"
 
 export * from "./LogPayload.ts"
 export * from "./RunPayload.ts"

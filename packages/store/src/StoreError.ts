@@ -150,7 +150,8 @@ export class CheckpointRejected extends Schema.TaggedError<CheckpointRejected>(`
 }
 
 /**
- * The archive was not taken, and nothing was written. `line` is 1-based.
+ * An archive, or a log from elsewhere, was not taken, and nothing of it was written. `line` is 1-based; 0 when what came
+ * in has no lines.
  *
  * **Details**
  *
@@ -171,7 +172,8 @@ export class ImportRejected extends Schema.TaggedError<ImportRejected>(`${error}
 }) {
   override get message() {
     const whose = this.conversationId === undefined ? "" : ` of ${this.conversationId}`
-    return `the archive${whose} is refused at line ${this.line} (${this.reason}): ${this.detail}`
+    const where = this.line === 0 ? "" : ` at line ${this.line}`
+    return `the import${whose} is refused${where} (${this.reason}): ${this.detail}`
   }
 }
 

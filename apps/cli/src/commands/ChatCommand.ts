@@ -22,6 +22,8 @@ import { conversationArgument } from "./ConversationArgument.ts"
 
 /**
  * A run of the conversation has not ended: it goes on in another process, or a crash cut it off. Nothing was written.
+ *
+ * @public
  */
 export class ConversationUnfinished extends Schema.TaggedError<ConversationUnfinished>(
   "@colloquy/cli/ConversationUnfinished"
