@@ -75,6 +75,24 @@ describe("formats", () => {
     )
   })
 
+  it.concurrent("refuses a format that the file plainly does not have, and writes nothing", async () => {
+    const home = folder()
+    home.write("chat.jsonl", lines(small("a")))
+    home.write("session.jsonl", lines(...S.piSession("one")))
+    for (const [file, format] of [
+      ["chat.jsonl", "pi"],
+      ["session.jsonl", "openai"],
+      ["chat.jsonl", "archive"]
+    ] as const) {
+      const { code, stderr } = await importInto(home, file, "--format", format)
+      assert.strictEqual(code, 1)
+      assert.match(errorOf(stderr).message, /line 1 .*format/)
+    }
+    const { imported } = report(await importInto(home, "chat.jsonl"))
+    assert.strictEqual(imported, 1)
+    assert.deepStrictEqual(Object.keys(await tails(home)), ["a"])
+  })
+
   it.concurrent("puts the prefix before every id", async () => {
     const home = folder()
     home.write("a.jsonl", lines(small("a")))

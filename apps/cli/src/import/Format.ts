@@ -26,11 +26,16 @@ export const detect = (first: unknown): Shape | undefined => {
   return first === undefined || isChatArray(first) ? { format: "openai", layout: "document" } : undefined
 }
 
-/** The layout of a file whose format is known. */
-export const layoutOf = (format: Format, first: unknown): Shape => ({
-  format,
-  layout: format !== "openai" || OpenAiChat.isConversation(first) ? "lines" : "document"
-})
+/** The layout of a file whose format was named. Gives nothing where its first value is plainly of another shape. */
+export const layoutOf = (format: Format, first: unknown): Shape | undefined => {
+  if (format === "archive") return { format, layout: "lines" }
+  if (format === "pi") {
+    const isEntry = first === undefined || (isFields(first) && typeof first["type"] === "string")
+    return isEntry ? { format, layout: "lines" } : undefined
+  }
+  if (OpenAiChat.isConversation(first)) return { format, layout: "lines" }
+  return first === undefined || Array.isArray(first) ? { format, layout: "document" } : undefined
+}
 
 /** What was found in place of a known shape, for a person to read. */
 export const describe = (value: unknown): string => {

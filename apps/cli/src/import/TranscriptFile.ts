@@ -4,6 +4,7 @@
  * Lines are streamed, so memory holds one conversation at a time; a JSON document is read whole. The file may be read
  * several times and gives the same each time: never more than it had when it was opened.
  */
+import * as CanonicalJson from "@colloquy/session/CanonicalJson"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Option from "effect/Option"
@@ -91,7 +92,7 @@ const isWritten = ({ text }: Lines.Line): boolean => text.trim() !== ""
 /** The value of a JSON text; nothing where it is none, which no JSON text stands for. */
 const parseJson = (text: string): unknown => {
   try {
-    return JSON.parse(text)
+    return CanonicalJson.parse(text)
   } catch {
     return undefined
   }
@@ -146,7 +147,7 @@ const readDocument = <E, R>(
 
 const parseDocument = (file: string, text: string): Result.Result<unknown, TranscriptRejected> => {
   try {
-    return Result.succeed(JSON.parse(text))
+    return Result.succeed(CanonicalJson.parse(text))
   } catch (error) {
     const place = /\(line (\d+) column \d+\)/.exec(String(error))
     const line = place === null ? text.split("\n").length : Number(place[1])

@@ -21,6 +21,13 @@ describe("detect", () => {
   it("leaves only the layout open where the format is named", () => {
     assert.deepStrictEqual(layoutOf("openai", { messages: [] }), { format: "openai", layout: "lines" })
     assert.deepStrictEqual(layoutOf("openai", undefined), { format: "openai", layout: "document" })
-    assert.deepStrictEqual(layoutOf("pi", {}), { format: "pi", layout: "lines" })
+    assert.deepStrictEqual(layoutOf("pi", { type: "moon_phase" }), { format: "pi", layout: "lines" })
+  })
+
+  it("does not take what is plainly of another shape for the named one", () => {
+    assert.isUndefined(layoutOf("pi", { messages: [] }))
+    assert.isUndefined(layoutOf("pi", {}))
+    assert.isUndefined(layoutOf("openai", { type: "session", id: "s" }))
+    assert.isUndefined(layoutOf("openai", 42))
   })
 })
