@@ -129,6 +129,16 @@ export const SubmissionId = Id.pipe(Schema.brand("SubmissionId"))
 export type SubmissionId = typeof SubmissionId.Type
 
 /**
+ * Names a tenant: whoever sees only a part of a database.
+ *
+ * @category ids
+ * @since 0.1.0
+ */
+export const TenantId = Id.pipe(Schema.brand("TenantId"))
+/** @since 0.1.0 */
+export type TenantId = typeof TenantId.Type
+
+/**
  * Joins parts to one id text: two different tuples never give the same one.
  *
  * **Details**

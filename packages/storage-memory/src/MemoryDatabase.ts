@@ -3,7 +3,15 @@
  *
  * @since 0.1.0
  */
-import type { BatchRow, CheckpointRow, Commit, CommitResult, Head, RecordRow } from "@colloquy/store/ConversationDriver"
+import type {
+  BatchRow,
+  CheckpointRow,
+  Commit,
+  CommitResult,
+  Erased,
+  Head,
+  RecordRow
+} from "@colloquy/store/ConversationDriver"
 
 /**
  * The rows of one conversation. Records and batches ascend; `records[i]` has the sequence `i + 1`.
@@ -28,8 +36,14 @@ export interface Rows {
 export interface MemoryDatabase {
   /** The rows of a conversation, as they stand now; staged ones begin with NUL. */
   readonly rows: (conversationId: string) => Rows | undefined
-  /** All ids behind `after`, in the order of their UTF-8 bytes, staged ones included. */
+  /** All ids behind `after`, in the order of their UTF-8 bytes, staged ones and those of tenants included. */
   readonly idsAfter: (after: string) => ReadonlyArray<string>
+  /** The rows of the ids behind `after` and before `before`, in that order. */
+  readonly between: (after: string, before: string | undefined) => Iterable<Rows>
+  /** The ids of the logs that were forked from one, in order. */
+  readonly forks: (conversationId: string) => ReadonlyArray<string>
+  /** Empties a conversation; see `ConversationDriver`. */
+  readonly erase: (conversationId: string, updatedAt: number) => Erased
   /** One atomic change; it costs what it writes. */
   readonly commit: (commit: Commit) => CommitResult
   /** Removes every row of an id. */
@@ -84,17 +98,32 @@ export const make = (): MemoryDatabase => {
     return "committed"
   }
 
+  const idsAfter = (after: string): ReadonlyArray<string> => {
+    sorted ??= [...logs.keys()].toSorted(compareBytes)
+    let low = 0
+    for (let high = sorted.length; low < high;) {
+      const middle = (low + high) >> 1
+      if (compareBytes(sorted[middle]!, after) <= 0) low = middle + 1
+      else high = middle
+    }
+    return sorted.slice(low)
+  }
+
+  const between = function* (after: string, before: string | undefined): Generator<Rows> {
+    for (const id of idsAfter(after)) {
+      if (before !== undefined && compareBytes(id, before) >= 0) return
+      yield logs.get(id)!
+    }
+  }
+
   return {
     rows: (conversationId) => logs.get(conversationId),
-    idsAfter: (after) => {
-      sorted ??= [...logs.keys()].toSorted(compareBytes)
-      let low = 0
-      for (let high = sorted.length; low < high;) {
-        const middle = (low + high) >> 1
-        if (compareBytes(sorted[middle]!, after) <= 0) low = middle + 1
-        else high = middle
-      }
-      return sorted.slice(low)
+    idsAfter,
+    between,
+    forks: (conversationId) => idsAfter("").filter((id) => logs.get(id)?.head.forkedFrom === conversationId),
+    erase: (conversationId, updatedAt) => {
+      const log = logs.get(conversationId)
+      return log === undefined || log.head.erased ? nothing : empty(log, updatedAt)
     },
     commit,
     discard: (conversationId) => {
@@ -146,7 +175,28 @@ const clashes = (log: Log, { batches = [], records = [] }: Commit): boolean => {
   return records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
 }
 
-const write = (log: Log, { batches = [], callIds = [], checkpoint, keepCheckpoints, records = [] }: Commit): void => {
+const nothing: Erased = { records: 0, checkpoints: 0, callIds: 0 }
+
+const empty = (log: Log, updatedAt: number): Erased => {
+  const counts = { records: log.records.length, checkpoints: log.checkpoints.length, callIds: log.callIds.size }
+  log.records.forEach((record, i) => (log.records[i] = { ...record, salt: null, payload: "" }))
+  log.checkpoints = []
+  log.callIds.clear()
+  const { epoch } = log.head
+  log.head = {
+    ...log.head,
+    epoch: epoch + 1,
+    producerId: null,
+    status: "idle",
+    title: null,
+    erased: true,
+    updatedAt
+  }
+  return counts
+}
+
+const write = (log: Log, commit: Commit): void => {
+  const { batches = [], callIds = [], checkpoint, keepCheckpoints, records = [], replaced = [] } = commit
   for (const batch of batches) {
     log.batchPlaces.set(batch.batchId, log.batches.length)
     log.batches.push(batch)
@@ -156,11 +206,15 @@ const write = (log: Log, { batches = [], callIds = [], checkpoint, keepCheckpoin
     log.records.push(record)
   }
   for (const callId of callIds) log.callIds.add(callId)
+  for (const { payload, sequence } of replaced) {
+    const record = log.records[sequence - 1]
+    if (record !== undefined) log.records[sequence - 1] = { ...record, salt: null, payload }
+  }
   if (checkpoint !== undefined) {
     const others = log.checkpoints.filter(({ sequence }) => sequence !== checkpoint.sequence)
-    const newestFirst = [...others, checkpoint].toSorted((a, b) => b.sequence - a.sequence)
-    log.checkpoints = newestFirst.slice(0, keepCheckpoints)
+    log.checkpoints = [...others, checkpoint].toSorted((a, b) => b.sequence - a.sequence)
   }
+  log.checkpoints = log.checkpoints.slice(0, keepCheckpoints)
 }
 
 const equalBytes = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>

@@ -47,17 +47,19 @@ export const make = (database: MemoryDatabase, faults: Faults = {}): Conversatio
     callIds: (id, ids) => sync(() => ids.filter((callId) => database.rows(id)?.callIds.has(callId) === true)),
     checkpoints: (id, atOrBefore) =>
       sync(() => (database.rows(id)?.checkpoints ?? []).filter(({ sequence }) => sequence <= atOrBefore)),
-    list: ({ after, limit, status }) =>
+    list: ({ after, before, limit, status }) =>
       sync(() => {
         const heads: Array<Head> = []
-        for (const id of database.idsAfter(after)) {
-          const { head } = database.rows(id)!
-          if (id.startsWith("\u0000") || (status !== undefined && head.status !== status)) continue
+        for (const { head } of database.between(after, before)) {
+          if (status !== undefined && head.status !== status) continue
           heads.push(head)
           if (heads.length === limit) break
         }
         return heads
       }),
+    forks: (id) => sync(() => database.forks(id)),
+    erase: (id, updatedAt) => sync(() => database.erase(id, updatedAt)),
+    scrub: Effect.succeed("gone"),
     commit:
       before === undefined && after === undefined
         ? write

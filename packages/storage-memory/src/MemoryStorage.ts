@@ -14,6 +14,14 @@ import * as MemoryDatabase from "./MemoryDatabase.ts"
 import * as MemoryDriver from "./MemoryDriver.ts"
 
 /**
+ * What a storage provides: the store of conversations, and the stores of tenants over the same rows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Stores = ConversationStore.ConversationStore | ConversationStore.Tenants
+
+/**
  * @category models
  * @since 0.1.0
  */
@@ -29,7 +37,7 @@ export interface Options extends StoreOptions {
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<ConversationStore.ConversationStore> = Layer.suspend(() => layerWith({}))
+export const layer: Layer.Layer<Stores> = Layer.suspend(() => layerWith({}))
 
 /**
  * A store in memory over a given database, or with faults.
@@ -37,7 +45,7 @@ export const layer: Layer.Layer<ConversationStore.ConversationStore> = Layer.sus
  * @category layers
  * @since 0.1.0
  */
-export const layerWith = (options: Options): Layer.Layer<ConversationStore.ConversationStore> =>
+export const layerWith = (options: Options): Layer.Layer<Stores> =>
   ConversationStore.layer(options).pipe(
     Layer.provide(
       Layer.sync(ConversationDriver, () => MemoryDriver.make(options.database ?? MemoryDatabase.make(), options.faults))

@@ -13,7 +13,8 @@ const head: Omit<Head, "conversationId"> = {
   title: null,
   createdAt: 0,
   updatedAt: 0,
-  erased: false
+  erased: false,
+  forkedFrom: null
 }
 
 const batch = (batchId: string, first: number, last: number): BatchRow => ({

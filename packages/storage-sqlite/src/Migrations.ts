@@ -112,9 +112,11 @@ const tables = [
     title TEXT,
     created_at INTEGER NOT NULL,
     updated_at INTEGER NOT NULL,
-    erased INTEGER NOT NULL
+    erased INTEGER NOT NULL,
+    forked_from TEXT
   ) STRICT`,
   "CREATE INDEX conversations_status ON conversations (status, id)",
+  "CREATE INDEX conversations_forks ON conversations (forked_from) WHERE forked_from IS NOT NULL",
   `CREATE TABLE batches (
     conversation INTEGER NOT NULL,
     last INTEGER NOT NULL,

@@ -10,10 +10,12 @@ import {
   type Commit,
   type CommitResult,
   ConversationDriver,
+  type Erased,
   type Head,
   type Page,
   type Range,
-  type RecordRow
+  type RecordRow,
+  type Scrubbed
 } from "@colloquy/store/ConversationDriver"
 import { maxBatchRecords } from "@colloquy/session/Limits"
 import * as Option from "effect/Option"
@@ -50,17 +52,13 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
         [id, atOrBefore],
         decodeCheckpoint
       ),
-    list: ({ after, limit, status }) => {
-      // No caller's id is before the first character behind NUL; staged ones are.
-      const from = after === "" ? "\u0001" : after
-      return status === undefined
-        ? all(`SELECT ${headColumns} FROM conversations WHERE id > ? ORDER BY id LIMIT ?`, [from, limit], decodeHead)
-        : all(
-            `SELECT ${headColumns} FROM conversations WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,
-            [status, from, limit],
-            decodeHead
-          )
-    },
+    list: ({ after, before = null, limit, status }) =>
+      status === undefined
+        ? all(selectHeads, [after, before, before, limit], decodeHead)
+        : all(selectHeadsOfStatus, [status, after, before, before, limit], decodeHead),
+    forks: (id) => all("SELECT id FROM conversations WHERE forked_from = ? ORDER BY id", [id], decodeId),
+    erase: (id, updatedAt) => connections.write(() => erase(id, updatedAt), nothing),
+    scrub: connections.read(scrub),
     commit: (commit) => connections.write(() => write(commit), "refused"),
     discard: (id) => connections.write(() => discard(id), undefined),
     changes
@@ -71,7 +69,7 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
 
 const ofConversation = "conversation = (SELECT key FROM conversations WHERE id = ?)"
 
-const headColumns = "id, sequence, tail, epoch, producer, status, title, created_at, updated_at, erased"
+const headColumns = "id, sequence, tail, epoch, producer, status, title, created_at, updated_at, erased, forked_from"
 const batchColumns = "batch_id, first, last, epoch, producer, content, tail"
 const recordColumns = "sequence, record_id, at, version, salt, digest, payload"
 const checkpointColumns = "sequence, digest, state_version, state"
@@ -94,7 +92,12 @@ const write = function* (commit: Commit): Script<Outcome<CommitResult>> {
   if (commit.checkpoint !== undefined) {
     const { digest, sequence, state, stateVersion } = commit.checkpoint
     yield { sql: insertCheckpoint, parameters: [key, sequence, digest, stateVersion, state] }
-    yield { sql: pruneCheckpoints, parameters: [key, key, commit.keepCheckpoints ?? -1] }
+  }
+  for (const { payload, sequence } of commit.replaced ?? []) {
+    yield { sql: replacePayload, parameters: [payload, key, sequence] }
+  }
+  if (commit.keepCheckpoints !== undefined) {
+    yield { sql: pruneCheckpoints, parameters: [key, key, commit.keepCheckpoints] }
   }
   return committed
 }
@@ -163,7 +166,8 @@ const columnNames: { readonly [K in keyof Head]: string } = {
   title: "title",
   createdAt: "created_at",
   updatedAt: "updated_at",
-  erased: "erased"
+  erased: "erased",
+  forkedFrom: "forked_from"
 }
 
 const columnsOf = (head: Partial<Head>): { readonly [column: string]: Value } => {
@@ -187,6 +191,38 @@ const discard = function* (conversationId: string): Script<Outcome<undefined>> {
 const existing = (table: string, column: string): string =>
   `SELECT value FROM json_each(?) WHERE EXISTS (SELECT 1 FROM ${table} WHERE ${ofConversation} AND ${column} = value)`
 
+const changed = function* (): Script<number> {
+  const [row] = yield { sql: "SELECT changes()", parameters: [] }
+  return Number(row?.[0] ?? 0)
+}
+
+const nothing: Erased = { records: 0, checkpoints: 0, callIds: 0 }
+
+const erase = function* (conversationId: string, updatedAt: number): Script<Outcome<Erased>> {
+  const [row] = yield { sql: eraseHead, parameters: [updatedAt, conversationId] }
+  if (row === undefined) return { commit: false, value: nothing }
+  const key = row[0] as number
+  yield { sql: "UPDATE records SET payload = '', salt = NULL WHERE conversation = ?", parameters: [key] }
+  const records = yield* changed()
+  yield { sql: "DELETE FROM checkpoints WHERE conversation = ?", parameters: [key] }
+  const checkpoints = yield* changed()
+  yield { sql: "DELETE FROM call_ids WHERE conversation = ?", parameters: [key] }
+  const callIds = yield* changed()
+  return { commit: true, value: { records, checkpoints, callIds } }
+}
+
+/** Deleted content is overwritten in the pages; the log of pages keeps the old ones until it is taken over and cut. */
+const scrub = function* (): Script<Scrubbed> {
+  const [row] = yield { sql: "PRAGMA wal_checkpoint(TRUNCATE)", parameters: [] }
+  return row?.[0] === 0 ? "gone" : "pending"
+}
+
+const between = "id > ? AND (? IS NULL OR id < ?) ORDER BY id LIMIT ?"
+const selectHeads = `SELECT ${headColumns} FROM conversations WHERE ${between}`
+const selectHeadsOfStatus = `SELECT ${headColumns} FROM conversations WHERE status = ? AND ${between}`
+const eraseHead = `UPDATE conversations SET erased = 1, title = NULL, epoch = epoch + 1, producer = NULL, status = 'idle',
+  updated_at = ? WHERE id = ? AND erased = 0 RETURNING key`
+const replacePayload = "UPDATE records SET payload = ?, salt = NULL WHERE conversation = ? AND sequence = ?"
 const selectRecords = `SELECT ${recordColumns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
   ORDER BY sequence LIMIT ?`
 const selectRecordsBackward = selectRecords.replace("ORDER BY sequence", "ORDER BY sequence DESC")
@@ -242,7 +278,8 @@ const decodeHead = (row: Row): Head => ({
   title: row[6] as string | null,
   createdAt: row[7] as number,
   updatedAt: row[8] as number,
-  erased: row[9] === 1
+  erased: row[9] === 1,
+  forkedFrom: row[10] as string | null
 })
 
 const decodeBatch = (row: Row): BatchRow => ({

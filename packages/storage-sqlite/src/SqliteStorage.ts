@@ -30,6 +30,14 @@ import * as SqliteDriver from "./SqliteDriver.ts"
 import * as SqliteFile from "./SqliteFile.ts"
 
 /**
+ * What a storage provides: the store of conversations, and the stores of tenants over the same rows.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Stores = ConversationStore.ConversationStore | ConversationStore.Tenants
+
+/**
  * @category models
  * @since 0.1.0
  */
@@ -74,7 +82,7 @@ export type OpenError = StoreUnavailable | UnsupportedVersion
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options): Layer.Layer<ConversationStore.ConversationStore, OpenError> =>
+export const layer = (options: Options): Layer.Layer<Stores, OpenError> =>
   layerStorage(options).pipe(Layer.provide(layerMigrations), Layer.provide(layerFile(options)))
 
 /**
@@ -83,9 +91,7 @@ export const layer = (options: Options): Layer.Layer<ConversationStore.Conversat
  * @category layers
  * @since 0.1.0
  */
-export const layerConfig = (
-  options: Config.Wrap<Options>
-): Layer.Layer<ConversationStore.ConversationStore, OpenError | Config.ConfigError> =>
+export const layerConfig = (options: Config.Wrap<Options>): Layer.Layer<Stores, OpenError | Config.ConfigError> =>
   Layer.unwrap(Effect.map(Config.unwrap(options), layer))
 
 /**
@@ -94,9 +100,7 @@ export const layerConfig = (
  * @category layers
  * @since 0.1.0
  */
-export const layerClient = (
-  options: StorageOptions = {}
-): Layer.Layer<ConversationStore.ConversationStore, OpenError, SqlClient.SqlClient> =>
+export const layerClient = (options: StorageOptions = {}): Layer.Layer<Stores, OpenError, SqlClient.SqlClient> =>
   layerStorage(options).pipe(Layer.provide(layerMigrations))
 
 /**
@@ -113,9 +117,7 @@ export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient>
  * @category layers
  * @since 0.1.0
  */
-export const layerStorage = (
-  options: StorageOptions = {}
-): Layer.Layer<ConversationStore.ConversationStore, never, SqlClient.SqlClient> =>
+export const layerStorage = (options: StorageOptions = {}): Layer.Layer<Stores, never, SqlClient.SqlClient> =>
   ConversationStore.layer(options).pipe(
     Layer.provide(
       Layer.effect(

@@ -31,6 +31,8 @@ export interface Head {
   readonly createdAt: number
   readonly updatedAt: number
   readonly erased: boolean
+  /** The id that this log was forked from, if it was. */
+  readonly forkedFrom: string | null
 }
 
 /**
@@ -126,7 +128,9 @@ export type Guard =
  * - `head`: the fields that change; all of them with the guard `absent`, but `title`.
  * - `batches`, `records`: new rows. A batch id, record id or sequence that exists refuses the commit.
  * - `callIds`: added to the index of declared calls; those that are there stay.
- * - `checkpoint`: written over one of the same sequence; then only the newest `keepCheckpoints` stay.
+ * - `replaced`: payloads of records that are there; they lose their salt, and keep their digest.
+ * - `checkpoint`: written over one of the same sequence.
+ * - `keepCheckpoints`: then only so many of the newest stay.
  * - `adopt`: with the guard `absent`, the rows staged under this id become the conversation's, if they end at the
  *   sequence and tail of `head`; otherwise the commit is refused.
  *
@@ -140,6 +144,7 @@ export interface Commit {
   readonly batches?: ReadonlyArray<BatchRow>
   readonly records?: ReadonlyArray<RecordRow>
   readonly callIds?: ReadonlyArray<string>
+  readonly replaced?: ReadonlyArray<{ readonly sequence: number; readonly payload: string }>
   readonly checkpoint?: CheckpointRow
   readonly keepCheckpoints?: number
   readonly adopt?: string
@@ -152,6 +157,27 @@ export interface Commit {
  * @since 0.1.0
  */
 export type CommitResult = "committed" | "refused"
+
+/**
+ * How many rows an erasure has emptied or removed.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export interface Erased {
+  readonly records: number
+  readonly checkpoints: number
+  readonly callIds: number
+}
+
+/**
+ * Whether the bytes of what was erased or redacted are gone from the storage: `pending` while somebody who reads keeps an
+ * old state of it alive.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export type Scrubbed = "gone" | "pending"
 
 /**
  * The encoded storage of conversations.
@@ -191,14 +217,24 @@ export class ConversationDriver extends Context.Service<
       conversationId: string,
       atOrBefore: number
     ) => Effect.Effect<ReadonlyArray<CheckpointRow>, StoreUnavailable>
-    /** Conversations whose id comes after `after` in byte order, erased ones included, staged ones not. */
+    /** Conversations whose id comes behind `after` and before `before`, in byte order, erased ones included. */
     readonly list: (request: {
       readonly after: string
+      readonly before: string | undefined
       readonly limit: number
       readonly status: Status | undefined
     }) => Effect.Effect<ReadonlyArray<Head>, StoreUnavailable>
     /** All or nothing, and durable as the adapter's options say, before it answers. */
     readonly commit: (commit: Commit) => Effect.Effect<CommitResult, StoreUnavailable>
+    /** The ids of the logs that were forked from one, in byte order. */
+    readonly forks: (conversationId: string) => Effect.Effect<ReadonlyArray<string>, StoreUnavailable>
+    /**
+     * Empties a conversation, in one transaction: payloads become empty text, salts, title, checkpoints and call ids go;
+     * ids and digests stay; the head is erased, owned by nobody, with its epoch raised by one. Nothing is emptied twice.
+     */
+    readonly erase: (conversationId: string, updatedAt: number) => Effect.Effect<Erased, StoreUnavailable>
+    /** Makes the bytes of what was emptied or replaced go, as far as the storage can. */
+    readonly scrub: Effect.Effect<Scrubbed, StoreUnavailable>
     /** Removes every row of an id, in one transaction; for what an import has staged and does not use. */
     readonly discard: (conversationId: string) => Effect.Effect<void, StoreUnavailable>
     /** A hint that somebody else (another process) may have committed. The front wakes its observers; they read. */

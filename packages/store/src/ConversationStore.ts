@@ -9,8 +9,9 @@
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { Status } from "@colloquy/session/ConversationState"
-import type { BatchId, ConversationId } from "@colloquy/session/Ids"
+import type { BatchId, ConversationId, TenantId } from "@colloquy/session/Ids"
 import type { LimitExceeded } from "@colloquy/session/Limits"
+import type { EraserFailed } from "@colloquy/session/Seams"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -21,13 +22,16 @@ import type { Archive } from "./Archive.ts"
 import type { ConversationDriver } from "./ConversationDriver.ts"
 import * as Front from "./internal/front.ts"
 import type {
+  AlreadyExists,
   AppendError,
   CheckpointRejected,
   ConversationErased,
   ConversationNotFound,
+  CorruptRecord,
   FenceRejected,
   ImportRejected,
   InvalidBatch,
+  NotABoundary,
   ReadError,
   StoreUnavailable
 } from "./StoreError.ts"
@@ -35,7 +39,11 @@ import type {
   AppendRequest,
   Appended,
   Checkpoint,
+  EraseError,
+  EraseRequest,
+  ErasureReport,
   ExportRequest,
+  ForkRequest,
   ImportBatchesRequest,
   Imported,
   Materialized,
@@ -43,6 +51,8 @@ import type {
   Options,
   Position,
   ReadRequest,
+  RedactionReport,
+  RedactRequest,
   SaveCheckpointRequest,
   StoredBatch,
   Summary
@@ -128,6 +138,42 @@ export class ConversationStore extends Context.Service<
       LimitExceeded | InvalidBatch | ImportRejected | FenceRejected | ConversationErased | StoreUnavailable
     >
     /**
+     * A new conversation with the records up to `at`: the same salts and digests, then one record that says so. It is
+     * idle and owned by nobody; what was open is closed by that record. All or nothing. `NotABoundary`: choose one of the
+     * places that it names. `AlreadyExists`: choose another id.
+     */
+    readonly fork: (
+      request: ForkRequest
+    ) => Effect.Effect<
+      Materialized,
+      | ConversationNotFound
+      | ConversationErased
+      | AlreadyExists
+      | NotABoundary
+      | CorruptRecord
+      | UnsupportedVersion
+      | StoreUnavailable
+    >
+    /**
+     * Removes the payloads of records, and of summaries that stand for them: a fenced append of one record that says so,
+     * and in the same commit the payloads, their salts and all checkpoints go. Ids, digests and facts stay, and the chain
+     * still verifies. Idempotent by its batch id, as append is; a repeated call does what was left undone.
+     */
+    readonly redact: (
+      request: RedactRequest
+    ) => Effect.Effect<RedactionReport, AppendError | CorruptRecord | UnsupportedVersion | EraserFailed>
+    /**
+     * Removes a conversation's words: payloads, salts, title, checkpoints and call ids, and what the registered
+     * `Erasers` hold. Envelopes and digests stay; a tombstone fences every producer and blocks the id for ever. Idempotent,
+     * and restartable: repeat it after a failure or a crash.
+     */
+    readonly erase: (request: EraseRequest) => Effect.Effect<ErasureReport, EraseError>
+    /** Keeps only the newest checkpoints of a conversation; none with 0. They are disposable. */
+    readonly pruneCheckpoints: (request: {
+      readonly conversationId: ConversationId
+      readonly keep: number
+    }) => Effect.Effect<void, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /**
      * Keeps a snapshot of the reducer's state at the end of a batch. Fenced; the last writer of a sequence wins; the
      * newest four stay. A checkpoint is disposable: a failure loses nothing.
      */
@@ -162,10 +208,49 @@ export class ConversationStore extends Context.Service<
 >()("@colloquy/store/ConversationStore") {}
 
 /**
- * The store over a driver. Adapters provide it with their own; few programs need it directly.
+ * The stores of tenants, over one database. Provided together with {@link ConversationStore}.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export class Tenants extends Context.Service<
+  Tenants,
+  {
+    /** The store in which every verb sees only this tenant's conversations. */
+    readonly store: (tenant: TenantId) => ConversationStore["Service"]
+  }
+>()("@colloquy/store/ConversationStore/Tenants") {}
+
+/**
+ * The store over a driver, and those of its tenants. Adapters provide it with their own; few programs need it directly.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (options: Options = {}): Layer.Layer<ConversationStore, never, ConversationDriver> =>
-  Layer.effect(ConversationStore, Effect.map(Front.make(options), ConversationStore.of))
+export const layer = (options: Options = {}): Layer.Layer<ConversationStore | Tenants, never, ConversationDriver> =>
+  Layer.effectContext(
+    Effect.map(Front.make(options), ({ store, tenant }) =>
+      Context.make(ConversationStore, ConversationStore.of(store)).pipe(
+        Context.add(Tenants, Tenants.of({ store: tenant }))
+      )
+    )
+  )
+
+/**
+ * A store in which every verb sees only one tenant's conversations: another tenant's id is answered as not found, and
+ * the same id of two tenants names two conversations.
+ *
+ * **Example** (One tenant of a file)
+ *
+ * ```ts
+ * ConversationStore.withTenant(TenantId.make("acme")).pipe(Layer.provide(SqliteStorage.layer({ filename })))
+ * ```
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const withTenant = (tenant: TenantId): Layer.Layer<ConversationStore, never, Tenants> =>
+  Layer.effect(
+    ConversationStore,
+    Tenants.useSync((tenants) => tenants.store(tenant))
+  )

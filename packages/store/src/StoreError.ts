@@ -64,6 +64,39 @@ export class ConversationErased extends Schema.TaggedError<ConversationErased>(`
 }
 
 /**
+ * The id is taken. Nothing was written; choose another one.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class AlreadyExists extends Schema.TaggedError<AlreadyExists>(`${error}/AlreadyExists`)("AlreadyExists", {
+  conversationId: ConversationId
+}) {
+  override get message() {
+    return `there is a conversation ${this.conversationId} already: choose another id`
+  }
+}
+
+/**
+ * A log can only be cut between batches, and this place is inside of one, or not in the log. `before` and `after` are the
+ * nearest places where it can.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class NotABoundary extends Schema.TaggedError<NotABoundary>(`${error}/NotABoundary`)("NotABoundary", {
+  conversationId: ConversationId,
+  sequence: Schema.Finite,
+  before: Schema.optionalKey(Schema.Natural),
+  after: Schema.optionalKey(Schema.Natural)
+}) {
+  override get message() {
+    const way = this.after === undefined ? "it is not in the log" : `cut at ${this.before} or at ${this.after}`
+    return `${this.conversationId} cannot be cut at ${this.sequence}: ${way}`
+  }
+}
+
+/**
  * Somebody else may write. The producer stops; it runs nothing more for this conversation.
  *
  * @category errors

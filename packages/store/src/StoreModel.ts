@@ -7,7 +7,9 @@ import type { Batch, CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { ConversationState, Status } from "@colloquy/session/ConversationState"
 import type { Digest } from "@colloquy/session/Digest"
 import type { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
-import type { Tail } from "./StoreError.ts"
+import type { EraserFailed } from "@colloquy/session/Seams"
+import type { Scrubbed } from "./ConversationDriver.ts"
+import type { ConversationNotFound, StoreUnavailable, Tail } from "./StoreError.ts"
 
 /**
  * @category models
@@ -181,3 +183,86 @@ export interface ImportBatchesRequest {
   readonly producerId: ProducerId
   readonly batches: ReadonlyArray<Batch>
 }
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ForkRequest {
+  readonly from: ConversationId
+  /** The end of a batch (default: the tail). */
+  readonly at?: number | undefined
+  readonly into: ConversationId
+  /** Who is recorded as having forked it (default `fork`). The fork is owned by nobody. */
+  readonly producerId?: ProducerId | undefined
+}
+
+/**
+ * What is removed: the payloads of these records, and of every summary that stands for one of them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RedactRequest {
+  readonly conversationId: ConversationId
+  readonly sequences: ReadonlyArray<number>
+  readonly reason: string
+  readonly author?: string | undefined
+  readonly batchId: BatchId
+  readonly expectedTail: Tail
+  readonly epoch: number
+  readonly producerId: ProducerId
+}
+
+/**
+ * What a redaction did: the append of its record, all records that it removed, what others who hold data removed, and
+ * whether the bytes are gone.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RedactionReport extends Appended {
+  readonly sequences: ReadonlyArray<number>
+  readonly removed: { readonly [table: string]: number }
+  readonly bytes: Scrubbed
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface EraseRequest {
+  readonly conversationId: ConversationId
+  /** Forks of it, and conversations that it has started, are erased too. */
+  readonly cascade?: boolean | undefined
+}
+
+/**
+ * What an erasure removed, by table; whether the bytes are gone; and who still holds copies.
+ *
+ * **Details**
+ *
+ * `copies` lists the forks of the conversation, the conversations that it has started, and the rows of others who hold
+ * data (by table); with `cascade` they are erased, and `cascaded` holds their reports.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ErasureReport {
+  readonly conversationId: ConversationId
+  readonly alreadyErased: boolean
+  readonly removed: { readonly [table: string]: number }
+  readonly bytes: Scrubbed
+  readonly copies: {
+    readonly forks: ReadonlyArray<ConversationId>
+    readonly children: ReadonlyArray<ConversationId>
+    readonly tables: { readonly [table: string]: number }
+  }
+  readonly cascaded: ReadonlyArray<ErasureReport>
+}
+
+/**
+ * @category errors
+ * @since 0.1.0
+ */
+export type EraseError = ConversationNotFound | EraserFailed | StoreUnavailable

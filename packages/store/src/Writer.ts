@@ -10,6 +10,7 @@ import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import { type ConversationState, stateVersion } from "@colloquy/session/ConversationState"
 import { BatchId, type ConversationId, derive, type ProducerId, RecordId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
+import type { EraserFailed } from "@colloquy/session/Seams"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
@@ -19,6 +20,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { ConversationStore } from "./ConversationStore.ts"
 import { now } from "./internal/rows.ts"
+import type { RedactionReport, RedactRequest } from "./StoreModel.ts"
 import { type AppendError, FenceRejected, type ReadError, type StoreUnavailable, type Tail } from "./StoreError.ts"
 
 /**
@@ -67,6 +69,13 @@ export interface Writer {
   readonly append: (
     draft: Draft | ReadonlyArray<Payload.Written>
   ) => Effect.Effect<ReadonlyArray<CanonicalRecord>, WriteError>
+  /**
+   * Removes the payloads of records; see `ConversationStore.redact`. The records at hand are read again, so that nothing
+   * of them is shown any more.
+   */
+  readonly redact: (
+    request: Pick<RedactRequest, "sequences" | "reason" | "author">
+  ) => Effect.Effect<RedactionReport, WriteError | EraserFailed>
   /** What a model is shown now. */
   readonly prompt: (options?: ConversationPrompt.Options) => ConversationPrompt.Projection
   /** Ids of calls that the conversation has declared at any time. */
@@ -109,6 +118,13 @@ export const make = Effect.fnUntraced(function* (
     return Effect.fail(fence)
   }
 
+  /** A store that did not answer may have written all the same. */
+  const noteFailure = (error: WriteError | EraserFailed) => {
+    uncertain = error._tag === "StoreUnavailable" || error._tag === "EraserFailed"
+    if (error._tag === "FenceRejected") stopped = error
+    return Effect.void
+  }
+
   /** Takes in records that are in the log and not yet in the state. */
   const absorb = Effect.fnUntraced(function* (fresh: ReadonlyArray<CanonicalRecord>, end: Tail) {
     const next = yield* Effect.fromResult(Conversation.replay(state, fresh))
@@ -117,6 +133,19 @@ export const make = Effect.fnUntraced(function* (
     tail = end
     records.push(...fresh)
     if (moved) records = visible(next, records)
+    const removed = fresh.flatMap(({ payload }) => (payload._tag === "ContentRedacted" ? payload.sequences : []))
+    if (removed.length > 0) yield* readAgain(new Set(removed))
+  })
+
+  /** Replaces what is at hand of records whose payloads were removed. */
+  const readAgain = Effect.fnUntraced(function* (removed: ReadonlySet<number>) {
+    const reread: Array<CanonicalRecord> = []
+    for (const record of records) {
+      const { sequence } = record
+      const range = { conversationId, after: sequence - 1, through: sequence }
+      reread.push(...(removed.has(sequence) ? yield* Stream.runCollect(store.read(range)) : [record]))
+    }
+    records = reread
   })
 
   /** After an append of which nobody knows: reads what the log has more than the state. */
@@ -196,11 +225,7 @@ export const make = Effect.fnUntraced(function* (
           Effect.fail(position.epoch === epoch && position.producerId === producerId ? conflict : fenceOf(position))
         )
       ),
-      Effect.tapError((error) => {
-        uncertain = error._tag === "StoreUnavailable"
-        if (error._tag === "FenceRejected") stopped = error
-        return Effect.void
-      })
+      Effect.tapError(noteFailure)
     )
     // The batch is in the log, but somebody else has taken over since: nothing more may run here.
     if (appended.epoch !== epoch) return yield* stop(fenceOf(yield* store.tail({ conversationId })))
@@ -209,6 +234,20 @@ export const make = Effect.fnUntraced(function* (
     uncertain = false
     yield* saveCheckpoint(fresh.some(({ payload }) => payload._tag === "RunEnded" || payload._tag === "RunSuspended"))
     return fresh
+  })
+
+  const redact = Effect.fnUntraced(function* (request: Pick<RedactRequest, "sequences" | "reason" | "author">) {
+    if (stopped !== undefined) return yield* stopped
+    if (uncertain) yield* settle
+    const batchId = BatchId.make(derive(`e${epoch}`, `s${tail.sequence}`, "redaction"))
+    uncertain = true
+    const report = yield* Effect.retry(
+      store.redact({ ...request, conversationId, batchId, expectedTail: tail, epoch, producerId }),
+      retryPolicy
+    ).pipe(Effect.tapError(noteFailure))
+    if (!report.replayed) yield* absorb(report.records(), report.tail)
+    uncertain = false
+    return report
   })
 
   const writer: Writer = {
@@ -220,6 +259,7 @@ export const make = Effect.fnUntraced(function* (
     tail: () => tail,
     isStopped: () => stopped !== undefined,
     append: (draft) => exclusive.withPermit(append(draft)),
+    redact: (request) => exclusive.withPermit(redact(request)),
     prompt: (options) => ConversationPrompt.project(state, records, options),
     usedCallIds: (callIds) => Effect.retry(store.hasCallIds({ conversationId, callIds }), retryPolicy)
   }

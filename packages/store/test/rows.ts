@@ -20,7 +20,8 @@ export const head: Head = {
   title: null,
   createdAt: 0,
   updatedAt: 0,
-  erased: false
+  erased: false,
+  forkedFrom: null
 }
 
 export const batch = (id: string, ...data: ReadonlyArray<unknown>): Batch => ({

@@ -22,6 +22,9 @@ export const make = ({ answers = [], heads = () => undefined }: Script) => {
     callIds: untold,
     checkpoints: untold,
     list: untold,
+    forks: untold,
+    erase: untold,
+    scrub: Effect.succeed("gone" as const),
     commit: (commit) => Effect.sync(() => answers[commits.push(commit) - 1] ?? "committed"),
     discard: (id) => Effect.sync(() => void discarded.push(id)),
     changes: Stream.empty

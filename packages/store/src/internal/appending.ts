@@ -8,7 +8,7 @@ import type * as Upcast from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type { BatchRow, Head, RecordRow } from "../ConversationDriver.ts"
+import type { BatchRow, Commit, Head, RecordRow } from "../ConversationDriver.ts"
 import { AppendConflict, type AppendError, ConversationErased, type Tail } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
@@ -47,7 +47,11 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
     }
   })
 
-  const append = Effect.fnUntraced(function* (request: Model.AppendRequest) {
+  /** Appends a batch, and changes what else is given in the same commit. */
+  const appendWith = Effect.fnUntraced(function* (
+    request: Model.AppendRequest,
+    also: Pick<Commit, "replaced" | "keepCheckpoints"> & { readonly head?: Commit["head"] }
+  ): Effect.fn.Return<Model.Appended, AppendError> {
     const { batch, conversationId, epoch, expectedTail, producerId } = request
     const encoded = yield* Effect.fromResult(Rows.encodeBatch(conversationId, batch))
     for (let attempt = 0; attempt < maxRefusals; attempt++) {
@@ -57,9 +61,10 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
       // Woken whatever the exit: an interrupted commit may have happened, and a wake-up is only a hint.
       const result = yield* Effect.ensuring(
         driver.commit({
+          ...also,
           conversationId,
           guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
-          head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived },
+          head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived, ...also.head },
           batches: [placed.row],
           records: placed.records,
           callIds
@@ -101,10 +106,7 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
     return yield* new AppendConflict({ conversationId, batchId, reason: "record-identity", tail, recordId: known })
   })
 
-  return {
-    materialize,
-    append: (request: Model.AppendRequest): Effect.Effect<Model.Appended, AppendError> => append(request)
-  }
+  return { materialize, appendWith, append: (request: Model.AppendRequest) => appendWith(request, {}) }
 }
 
 // --- internal ---
@@ -121,7 +123,8 @@ const newHead = (now: number, epoch: number, producerId: ProducerId): Omit<Head,
   title: null,
   createdAt: now,
   updatedAt: now,
-  erased: false
+  erased: false,
+  forkedFrom: null
 })
 
 const isIn = (known: ReadonlyArray<string>) => (id: string) => known.includes(id)

@@ -71,7 +71,16 @@ export const make = ({ driver, keepCheckpoints }: Context) => {
     return Option.none<Model.Checkpoint>()
   })
 
-  return { saveCheckpoint, loadCheckpoint }
+  const pruneCheckpoints = Effect.fnUntraced(function* (request: {
+    readonly conversationId: ConversationId
+    readonly keep: number
+  }) {
+    const { conversationId, keep } = request
+    yield* findHead(driver, conversationId)
+    yield* driver.commit({ conversationId, guard: {}, head: {}, keepCheckpoints: Math.max(0, Math.floor(keep)) })
+  })
+
+  return { saveCheckpoint, loadCheckpoint, pruneCheckpoints }
 }
 
 // --- internal ---

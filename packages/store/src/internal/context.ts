@@ -1,3 +1,4 @@
+import type { Eraser } from "@colloquy/session/Seams"
 import type * as Upcast from "@colloquy/session/Upcast"
 import type { ConversationDriver } from "../ConversationDriver.ts"
 import type { Wakeups } from "./wakeups.ts"
@@ -9,4 +10,5 @@ export interface Context {
   readonly salt: () => Uint8Array
   readonly wakeups: Wakeups
   readonly keepCheckpoints: number
+  readonly erasers: ReadonlyArray<Eraser>
 }

@@ -1,6 +1,7 @@
 /**
  * The rules of a store, written once over the encoded driver.
  */
+import { Erasers } from "@colloquy/session/Seams"
 import * as Upcast from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -11,23 +12,49 @@ import * as Appending from "./appending.ts"
 import * as Archiving from "./archiving.ts"
 import * as Checkpointing from "./checkpointing.ts"
 import type { Context } from "./context.ts"
+import * as Erasing from "./erasing.ts"
+import * as Forking from "./forking.ts"
 import * as Reading from "./reading.ts"
+import * as Tenancy from "./tenancy.ts"
 import * as Wakeups from "./wakeups.ts"
 
 export const make = Effect.fnUntraced(function* (options: Options) {
-  const context: Context = {
+  const root: Context = {
     driver: yield* ConversationDriver,
     salt: yield* Salts,
     steps: yield* Upcast.Upcasts,
+    erasers: yield* Erasers,
     wakeups: Wakeups.make(),
     keepCheckpoints: options.keepCheckpoints ?? 4
   }
-  const { driver, wakeups } = context
-  yield* Effect.forkScoped(Stream.runForEach(driver.changes, () => Effect.sync(wakeups.notifyAll)))
+  const fronts = new Map<string, Context>()
+  const wakeAll = Effect.sync(() => {
+    root.wakeups.notifyAll()
+    for (const { wakeups } of fronts.values()) wakeups.notifyAll()
+  })
+  yield* Effect.forkScoped(Stream.runForEach(root.driver.changes, () => wakeAll))
   return {
-    ...Appending.make(context),
-    ...Reading.make(context),
-    ...Archiving.make(context),
-    ...Checkpointing.make(context)
+    store: verbs(root),
+    /** One for each tenant, so that whoever appends wakes whoever observes. */
+    tenant: (name: string) => {
+      const known = fronts.get(name)
+      const context = known ?? { ...root, driver: Tenancy.make(root.driver, name), wakeups: Wakeups.make() }
+      fronts.set(name, context)
+      return verbs(context)
+    }
   }
 })
+
+// --- internal ---
+
+const verbs = (context: Context) => {
+  const { appendWith, ...appending } = Appending.make(context)
+  return {
+    ...appending,
+    ...Reading.make(context),
+    ...Archiving.make(context),
+    ...Checkpointing.make(context),
+    ...Forking.make(context),
+    ...Erasing.make(context, { appendWith })
+  }
+}

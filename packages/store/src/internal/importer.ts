@@ -228,7 +228,8 @@ const emptyHead = ({
   title: null,
   createdAt,
   updatedAt,
-  erased: false
+  erased: false,
+  forkedFrom: null
 })
 
 const twice = (conversationId: ConversationId, line: number) =>

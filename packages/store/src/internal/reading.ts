@@ -93,8 +93,8 @@ export const make = ({ driver, steps, wakeups }: Context) => {
     } = {}
   ): Stream.Stream<Model.Summary, StoreUnavailable> => {
     const { limit = Infinity, status } = request
-    const heads = Stream.paginate<string, Head, StoreUnavailable, never>(request.after ?? "", (after) =>
-      Effect.map(driver.list({ after, limit: listPage, status }), (heads) => {
+    const heads = Stream.paginate<string, Head, StoreUnavailable, never>(request.after ?? beforeAnyId, (after) =>
+      Effect.map(driver.list({ after, before: undefined, limit: listPage, status }), (heads) => {
         const last = heads.at(-1)
         return [heads, last === undefined || heads.length < listPage ? Option.none() : Option.some(last.conversationId)]
       })
@@ -126,6 +126,8 @@ export const make = ({ driver, steps, wakeups }: Context) => {
 
 const observedPage = 256
 const listPage = 500
+// No id has a control character; rows that are staged, or of a tenant, begin with one.
+const beforeAnyId = "\u001f"
 
 const storedBatch = (row: BatchRow): Model.StoredBatch => ({
   batchId: BatchId.make(row.batchId),

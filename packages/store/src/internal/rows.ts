@@ -175,6 +175,16 @@ export const derive = (payloads: Iterable<Payload.Payload>): Derived => {
   return { ...(status === undefined ? {} : { status }), ...(title === undefined ? {} : { title }), callIds }
 }
 
+/** The conversations that these records have started; a record that cannot be read starts none. */
+export const childrenOf = (rows: ReadonlyArray<RecordRow>, steps: Upcast.Steps): ReadonlyArray<ConversationId> =>
+  rows.flatMap(({ payload, schemaVersion }) => {
+    if (!payload.includes("BackgroundStarted")) return []
+    const decoded = decodePayload(schemaVersion, payload, steps)
+    if (Result.isFailure(decoded)) return []
+    const facts = decoded.success._tag === "Redacted" ? decoded.success.facts : decoded.success
+    return facts._tag === "BackgroundStarted" ? [facts.conversationId] : []
+  })
+
 /** A record from its row and its batch's, or what is wrong with it. */
 export const readRecord = (
   conversationId: ConversationId,
@@ -263,5 +273,7 @@ const corrupt = (conversationId: ConversationId, sequence: number, reason: strin
 
 // Ids were checked when they were written; a check on every read would cost as much as the rest of the envelope.
 const brandRecordId = (id: string) => id as RecordId
+/** Likewise of an id that the driver gives. */
+export const brandConversationId = (id: string) => id as ConversationId
 const brandBatchId = (id: string) => id as BatchId
 const brandProducerId = (id: string) => id as ProducerId

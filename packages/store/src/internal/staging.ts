@@ -39,14 +39,16 @@ export class Staging {
   }
 
   add({ payloads, records, row }: Omit<Rows.PlacedBatch, "tail">): Effect.Effect<void, StoreUnavailable | IdTwice> {
-    const { callIds, ...derived } = Rows.derive(payloads)
-    this.head = { ...this.head, ...derived, sequence: row.last, tail: row.tail }
-    this.batches.push(row)
-    this.records.push(...records)
-    this.callIds.push(...callIds)
-    for (const { payload } of records) this.characters += payload.length
-    const full = this.characters >= chunkCharacters || this.records.length >= chunkRecords
-    return full ? this.stage() : Effect.void
+    return Effect.suspend(() => {
+      const { callIds, ...derived } = Rows.derive(payloads)
+      this.head = { ...this.head, ...derived, sequence: row.last, tail: row.tail }
+      this.batches.push(row)
+      this.records.push(...records)
+      this.callIds.push(...callIds)
+      for (const { payload } of records) this.characters += payload.length
+      const full = this.characters >= chunkCharacters || this.records.length >= chunkRecords
+      return full ? this.stage() : Effect.void
+    })
   }
 
   /** Makes it the conversation. False when there is one of this id by now. */

@@ -1,0 +1,54 @@
+/**
+ * One tenant's part of a database: its ids are stored behind a prefix that no id can have, and taken off again. Whoever
+ * looks through it sees nothing else; another tenant's id is one that is not there.
+ */
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import type { ConversationDriver, Head } from "../ConversationDriver.ts"
+
+type Driver = ConversationDriver["Service"]
+
+export const make = (driver: Driver, tenant: string): Driver => {
+  const prefix = `\u0001${tenant}\u0001`
+  const end = `\u0001${tenant}\u0002`
+  const inside = (id: string) => prefix + id
+  const outside = (id: string) => id.slice(prefix.length)
+  const headOutside = (head: Head): Head => ({
+    ...head,
+    conversationId: outside(head.conversationId),
+    forkedFrom: head.forkedFrom === null ? null : outside(head.forkedFrom)
+  })
+  const headInside = (head: Partial<Omit<Head, "conversationId">>) =>
+    typeof head.forkedFrom === "string" ? { ...head, forkedFrom: inside(head.forkedFrom) } : head
+  return {
+    head: (id) => Effect.map(driver.head(inside(id)), Option.map(headOutside)),
+    batch: (id, batchId) => driver.batch(inside(id), batchId),
+    batchEndingAt: (id, sequence) => driver.batchEndingAt(inside(id), sequence),
+    records: (range) => driver.records({ ...range, conversationId: inside(range.conversationId) }),
+    recordIds: (id, ids) => driver.recordIds(inside(id), ids),
+    callIds: (id, ids) => driver.callIds(inside(id), ids),
+    checkpoints: (id, atOrBefore) => driver.checkpoints(inside(id), atOrBefore),
+    list: ({ after, before, limit, status }) =>
+      Effect.map(
+        driver.list({
+          after: inside(after),
+          before: before === undefined ? end : inside(before),
+          limit,
+          status
+        }),
+        (heads) => heads.map(headOutside)
+      ),
+    forks: (id) => Effect.map(driver.forks(inside(id)), (ids) => ids.map(outside)),
+    commit: (commit) =>
+      driver.commit({
+        ...commit,
+        conversationId: inside(commit.conversationId),
+        head: headInside(commit.head),
+        ...(commit.adopt === undefined ? {} : { adopt: inside(commit.adopt) })
+      }),
+    erase: (id, updatedAt) => driver.erase(inside(id), updatedAt),
+    scrub: driver.scrub,
+    discard: (id) => driver.discard(inside(id)),
+    changes: driver.changes
+  }
+}
