@@ -67,7 +67,7 @@ export type Services<T extends Tools, RI> =
 export type Failures<T extends Tools, EI> = Tool.HandlerError<T[keyof T]> | EI
 
 /**
- * Makes an agent. A name that is no id, and a limit that is not at least 1, are defects: both stand in the program.
+ * Makes an agent. A name that is no id, and a limit that is out of bounds, are defects: both stand in the program.
  *
  * @category constructors
  * @since 0.1.0
@@ -80,7 +80,8 @@ export const make: {
 } = <T extends Tools, EI, RI>(options: Options<T, EI, RI>): Agent<T, EI, RI> | Agent<{}, EI, RI> => {
   const { instructions, maxToolRounds = 50, mode = "execute", name, toolConcurrency = 4, toolkit } = options
   for (const [limit, value] of Object.entries({ maxToolRounds, toolConcurrency })) {
-    if (!Number.isSafeInteger(value) || value < 1) throw new RangeError(`${limit} is ${value}, it must be at least 1`)
+    const reason = limitFault(value)
+    if (reason !== undefined) throw new RangeError(`${limit} is ${value}: ${reason}`)
   }
   const agent = {
     name: AgentName.make(name),
@@ -91,3 +92,12 @@ export const make: {
   }
   return toolkit === undefined ? { ...agent, toolkit: Toolkit.empty } : { ...agent, toolkit }
 }
+
+/**
+ * Why a number is no limit of an agent or a run; undefined when it is one.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const limitFault = (value: number): string | undefined =>
+  Number.isSafeInteger(value) && value >= 1 ? undefined : "it must be a whole number of at least 1"

@@ -116,3 +116,18 @@ export class InvalidId extends Schema.TaggedError<InvalidId>("@colloquy/engine/I
     return `${JSON.stringify(this.id.slice(0, 80))} is no ${this.what}: ${this.reason}`
   }
 }
+
+/**
+ * An option of a run is out of its bounds. Nothing was stored; the caller corrects the option.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidOption extends Schema.TaggedError<InvalidOption>("@colloquy/engine/InvalidOption")(
+  "InvalidOption",
+  { option: Schema.String, value: Schema.String, reason: Schema.String }
+) {
+  override get message() {
+    return `${this.option} is ${this.value}: ${this.reason}`
+  }
+}

@@ -15,6 +15,7 @@ import type * as Response from "effect/ai/Response"
 import * as Tool from "effect/ai/Tool"
 import type * as Toolkit from "effect/ai/Toolkit"
 import * as Cause from "effect/Cause"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -72,7 +73,8 @@ export interface AgentHost<E> {
 export const make = Effect.fnUntraced(function* <T extends Record<string, Tool.Any>, EI, RI>(
   agent: Agent<T, EI, RI>
 ): Effect.fn.Return<AgentHost<Failures<T, EI> | AiError.AiError>, EI, Services<T, RI>> {
-  const services = yield* Effect.context<Services<T, RI>>()
+  // The caller may be a handler itself: its call is not the call of handlers that run here.
+  const services = Context.omit(ToolCall.CurrentToolCall)(yield* Effect.context<Services<T, RI>>())
   const toolkit: Toolkit.WithHandler<T> = yield* agent.toolkit
   const instructions = yield* agent.instructions
   const provider = yield* Effect.serviceOption(Model.ProviderName)
@@ -136,10 +138,10 @@ const failure = (result: unknown): HandlerOutcome => ({ isFailure: true, result 
 
 /** What of a failed handler the model sees, and what fails the run. */
 const recover = <E>(cause: Cause.Cause<E>, tool: Tool.Any | undefined): Effect.Effect<HandlerOutcome, E> => {
-  if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
+  // An interruption of the run does not come here; one that does is the handler's own.
   const found = Cause.findError(cause)
   if (Result.isSuccess(found) && isFaultOfCall(found.success)) return Effect.succeed(failure(found.success.message))
-  if (tool?.failureMode === "error") return Effect.failCause(cause)
+  if (tool?.failureMode === "error" && !Cause.hasInterrupts(cause)) return Effect.failCause(cause)
   // The handler's own words may hold secrets of the process: the model learns that it broke, the log the rest.
   return Effect.as(
     Effect.logWarning("a tool handler died", cause),

@@ -5,6 +5,7 @@
  */
 import type { OpenRun } from "@colloquy/session/ConversationState"
 import type { RunId } from "@colloquy/session/Ids"
+import { maxBatchRecords } from "@colloquy/session/Limits"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Usage from "@colloquy/session/Usage"
 import type { WriteError } from "@colloquy/store/Writer"
@@ -15,6 +16,7 @@ import type { Fact, Journal } from "./Journal.ts"
 import * as Recovery from "./Recovery.ts"
 import * as Step from "./Step.ts"
 import * as ToolBatch from "./ToolBatch.ts"
+import type * as ToolCall from "./ToolCall.ts"
 
 /**
  * How a run ended, and with what answer.
@@ -58,13 +60,14 @@ export const run = Effect.fnUntraced(function* <E>(
       return { outcome, response }
     }
     if (!runsCalls(response)) {
-      const settled = calls.map((call) => ToolBatch.settledWithout(runId, call, "interrupted"))
-      yield* Effect.uninterruptible(journal.write(runId, [responded, ...settled]))
+      const settled = calls.map((call) => ToolBatch.settledWithout(runId, { ...call, attempt: 0 }, "interrupted"))
+      yield* Effect.uninterruptible(writeAll(journal, runId, [responded, ...settled]))
       continue
     }
     const started = calls.slice(0, host.toolConcurrency).map((call) => ToolBatch.started(runId, call))
     yield* Effect.uninterruptible(journal.write(runId, [responded, ...started]))
-    const stored = storedCalls(journal, runId)
+    // Only this response's: an earlier call that a crash cut off may be left open, to be decided again.
+    const stored = storedCalls(journal, runId).filter((call) => call.step === step)
     yield* ToolBatch.run(
       journal,
       host,
@@ -84,7 +87,7 @@ export const resume = Effect.fnUntraced(function* <E>(
   journal: Journal,
   host: AgentHost<E>,
   decision: Exclude<Recovery.Decision, { readonly _tag: "Await" | "Nothing" }>,
-  policy: (name: string) => "unknown" | "repeat" | "omit",
+  policy: (name: string) => ToolCall.CrashPolicy,
   ending: () => void
 ): Effect.fn.Return<Ended, E | AiError.AiError | WriteError> {
   const { runId } = decision.run
@@ -100,8 +103,8 @@ export const resume = Effect.fnUntraced(function* <E>(
         ({ callId }) => callId
       )
     )
-    const [first, ...others] = unknown.map((call) => ToolBatch.settledWithout(runId, call, "unknown"))
-    if (first !== undefined) yield* Effect.uninterruptible(journal.write(runId, [first, ...others]))
+    const settled = unknown.map((call) => ToolBatch.settledWithout(runId, call, "unknown"))
+    yield* Effect.uninterruptible(writeAll(journal, runId, settled))
     const calls = storedCalls(journal, runId)
       .filter(({ callId }) => again.has(callId))
       .map((call) => ({ ...call, attempt: call.attempt + 1 }))
@@ -129,34 +132,32 @@ export const end = (
   Effect.suspend(() => {
     if (openRun(journal, runId) === undefined) return Effect.void
     const open = journal.state().calls.filter((call) => call.runId === runId)
-    const [first, ...others] = [
+    return writeAll(journal, runId, [
       ...open.map((call) => ToolBatch.settledWithout(runId, call, "interrupted")),
       endOf(journal, runId, outcome, undefined, error)
-    ]
-    return first === undefined ? Effect.void : Effect.asVoid(journal.write(runId, [first, ...others]))
+    ])
   })
 
 /**
- * Closes the run that a crash left behind, at the head of a new one: its steps stay visible.
+ * Closes the run that a crash left behind, at the head of a new one: its steps stay visible. Calls are settled by the
+ * policy of their tools; what is omitted is left without a result.
  *
  * @category running
  * @since 0.1.0
  */
-export const closeUnfinished = Effect.fnUntraced(function* (journal: Journal): Effect.fn.Return<void, WriteError> {
+export const closeUnfinished = Effect.fnUntraced(function* (
+  journal: Journal,
+  policy: (name: string) => ToolCall.CrashPolicy
+): Effect.fn.Return<void, WriteError> {
   for (const run of journal.state().runs) {
     const { runId } = run
-    const open = journal.state().calls.filter((call) => call.runId === runId)
-    const subjects = journal.records().findLast(({ payload }) => "runId" in payload && payload.runId === runId)
+    const open = journal.state().calls.filter((call) => call.runId === runId && policy(call.name) !== "omit")
+    const subject = journal.records().findLast(({ payload }) => "runId" in payload && payload.runId === runId)
+    const subjects = subject === undefined ? [] : [subject.recordId]
     const reason = "a new run began while this one was unfinished"
-    yield* journal.write(runId, [
-      {
-        name: ["closed"],
-        payload: {
-          _tag: "RepairAnnotated",
-          subjects: subjects === undefined ? [] : [subjects.recordId],
-          reason
-        }
-      },
+    yield* writeAll(journal, runId, [
+      // Of more calls than a batch takes some may be settled already, by who died meanwhile.
+      { name: ["closed", String(open.length)], payload: { _tag: "RepairAnnotated", subjects, reason } },
       ...open.map((call) => ToolBatch.settledWithout(runId, call, call.attempt > 0 ? "unknown" : "interrupted")),
       endOf(journal, runId, "failed", undefined, { tag: "Unfinished", message: reason })
     ])
@@ -167,6 +168,14 @@ export const closeUnfinished = Effect.fnUntraced(function* (journal: Journal): E
 
 const openRun = (journal: Journal, runId: RunId): OpenRun | undefined =>
   journal.state().runs.find((run) => run.runId === runId)
+
+/** Writes facts in their order, in as many batches as they need. The last one holds the last fact. */
+const writeAll = Effect.fnUntraced(function* (journal: Journal, runId: RunId, facts: ReadonlyArray<Fact>) {
+  for (let start = 0; start < facts.length; start += maxBatchRecords) {
+    const [first, ...others] = facts.slice(start, start + maxBatchRecords)
+    if (first !== undefined) yield* journal.write(runId, [first, ...others])
+  }
+})
 
 const endOf = (
   journal: Journal,

@@ -8,26 +8,31 @@ import { ConversationId, idFault, RunId } from "@colloquy/session/Ids"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import type * as Tool from "effect/ai/Tool"
-import * as Cause from "effect/Cause"
 import * as Context from "effect/Context"
-import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
-import type { Agent, Services } from "./Agent.ts"
-import { AwaitingApproval, InvalidId, NothingToResume, UnknownAgent } from "./AgentError.ts"
+import { type Agent, limitFault, type Services } from "./Agent.ts"
+import { AwaitingApproval, InvalidId, InvalidOption, NothingToResume, UnknownAgent } from "./AgentError.ts"
 import * as AgentHost from "./AgentHost.ts"
 import * as AgentLoop from "./AgentLoop.ts"
 import * as Input from "./Input.ts"
-import { begin, finish, startOf } from "./internal/runEdges.ts"
+import { launch } from "./internal/launch.ts"
+import { begin, finish, resumedOf, startOf } from "./internal/runEdges.ts"
 import * as Journal from "./Journal.ts"
 import * as Recovery from "./Recovery.ts"
-import type { ResumeError, RunError, RunHandle, RunOptions, RunResult } from "./Run.ts"
+import type {
+  ResumeError,
+  ResumeOptions,
+  RunError,
+  RunFailure,
+  RunHandle,
+  RunOptions,
+  RunResult,
+  StartError
+} from "./Run.ts"
 import * as RunGate from "./RunGate.ts"
 
 type Tools = Record<string, Tool.Any>
@@ -46,13 +51,13 @@ export class AgentRuntime extends Context.Service<
       agent: Agent<T, EI, RI>,
       input: Input.Input,
       options?: RunOptions
-    ) => Effect.Effect<RunHandle<RunError<T, EI>>, RunError<T, EI>, Services<T, RI>>
+    ) => Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | EI, Services<T, RI>>
     /** Goes on with an unfinished run, under its id; returns once that is stored. */
     readonly startResume: <T extends Tools, EI, RI>(
       agent: Agent<T, EI, RI>,
       conversationId: string,
-      options?: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
-    ) => Effect.Effect<RunHandle<RunError<T, EI> | ResumeError>, RunError<T, EI> | ResumeError, Services<T, RI>>
+      options?: ResumeOptions
+    ) => Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | ResumeError | EI, Services<T, RI>>
     /** Stops the run of a conversation in this process, and returns when its end is stored; false when there is none. */
     readonly cancel: (conversationId: string) => Effect.Effect<boolean>
   }
@@ -68,7 +73,7 @@ export const start = <T extends Tools, EI, RI>(
   agent: Agent<T, EI, RI>,
   input: Input.Input,
   options?: RunOptions
-): Effect.Effect<RunHandle<RunError<T, EI>>, RunError<T, EI>, AgentRuntime | Services<T, RI>> =>
+): Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | EI, AgentRuntime | Services<T, RI>> =>
   Effect.flatMap(AgentRuntime, (runtime) => runtime.start(agent, input, options))
 
 /**
@@ -98,7 +103,7 @@ export const run = <T extends Tools, EI, RI>(
 export const resume = <T extends Tools, EI, RI>(
   agent: Agent<T, EI, RI>,
   conversationId: string,
-  options?: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
+  options?: ResumeOptions
 ): Effect.Effect<RunResult, RunError<T, EI> | ResumeError, AgentRuntime | Services<T, RI>> =>
   attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startResume(agent, conversationId, options)))
 
@@ -111,7 +116,7 @@ export const resume = <T extends Tools, EI, RI>(
 export const resumeIfNeeded = <T extends Tools, EI, RI>(
   agent: Agent<T, EI, RI>,
   conversationId: string,
-  options?: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
+  options?: ResumeOptions
 ): Effect.Effect<
   Option.Option<RunResult>,
   RunError<T, EI> | AwaitingApproval | UnknownAgent,
@@ -143,43 +148,7 @@ export const make = Effect.gen(function* () {
   const store = yield* ConversationStore
   const conversations = yield* Conversations.Conversations
   const scope = yield* Effect.scope
-  const gate = RunGate.make()
-  const running = new Map<string, Effect.Effect<void>>()
-
-  /** Runs a body in the runtime's scope: it outlives its starter, and ends with the runtime. */
-  const launch = Effect.fnUntraced(function* <E>(
-    conversationId: ConversationId | undefined,
-    body: (hooks: Hooks) => Effect.Effect<RunResult, E, Scope.Scope>
-  ) {
-    const begun = yield* Deferred.make<RunId, E>()
-    const result = yield* Deferred.make<RunResult, E>()
-    let cancelled: RunResult | undefined
-    const hooks: Hooks = {
-      begun: (id) => Deferred.doneUnsafe(begun, Effect.succeed(id)),
-      cancelled: (result) => {
-        cancelled = result
-      }
-    }
-    const fiber = yield* Effect.scoped(body(hooks)).pipe(
-      Effect.onExit((exit) =>
-        Effect.sync(() => {
-          if (conversationId !== undefined) running.delete(conversationId)
-          const stopped = Exit.isFailure(exit) && Cause.hasInterruptsOnly(exit.cause)
-          const settled = stopped && cancelled !== undefined ? Exit.succeed(cancelled) : exit
-          Deferred.doneUnsafe(result, settled)
-          Deferred.doneUnsafe(
-            begun,
-            Exit.map(settled, ({ runId }) => runId)
-          )
-        })
-      ),
-      Effect.forkIn(scope)
-    )
-    const stop = Effect.asVoid(Fiber.interrupt(fiber))
-    const id = yield* Effect.onInterrupt(Deferred.await(begun), () => stop)
-    if (conversationId !== undefined && fiber.pollUnsafe() === undefined) running.set(conversationId, stop)
-    return { runId: id, await: Deferred.await(result), cancel: stop }
-  })
+  const gate = RunGate.of(conversations)
 
   const start = Effect.fn("AgentRuntime.start")(function* <T extends Tools, EI, RI>(
     agent: Agent<T, EI, RI>,
@@ -187,23 +156,21 @@ export const make = Effect.gen(function* () {
     options: RunOptions = {}
   ) {
     const message = yield* Input.toMessage(input)
-    const host = limited(yield* AgentHost.make(agent), options)
+    const host = yield* limited(yield* AgentHost.make(agent), options)
+    if (options.mode === "") return yield* new InvalidOption({ option: "mode", value: '""', reason: "it is empty" })
     const runId = yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
-    const conversationId =
-      options.conversationId === undefined
-        ? undefined
-        : yield* decodeId("conversation id", ConversationId, options.conversationId)
-    return yield* launch(conversationId, (hooks) =>
+    const id = options.conversationId
+    const conversationId = id === undefined ? undefined : yield* decodeId("conversation id", ConversationId, id)
+    return yield* launch(scope, (restore) =>
       Effect.gen(function* () {
-        const pass = conversationId === undefined ? freePass : yield* gate.enter(conversationId, runId)
+        const pass = conversationId === undefined ? RunGate.free : yield* restore(gate.enter(conversationId, runId))
         const journal =
           conversationId === undefined
             ? Journal.inMemory()
-            : Journal.fromWriter(yield* conversations.open(conversationId))
-        yield* begin(journal, runId, (journal) => startOf(runId, host, journal, message, options))
-        pass.begun(runId)
-        hooks.begun(runId)
-        return yield* finish(journal, runId, hooks.cancelled, AgentLoop.run(journal, host, runId, pass.ending))
+            : Journal.fromWriter(yield* restore(conversations.open(conversationId)))
+        yield* begin(journal, host, runId, () => startOf(runId, host, journal, message, options))
+        const loop = restore(AgentLoop.run(journal, host, runId, pass.ending))
+        return { runId, pass, result: finish(journal, runId, loop) }
       })
     )
   })
@@ -211,47 +178,24 @@ export const make = Effect.gen(function* () {
   const startResume = Effect.fn("AgentRuntime.resume")(function* <T extends Tools, EI, RI>(
     agent: Agent<T, EI, RI>,
     conversation: string,
-    options: Pick<RunOptions, "maxToolRounds" | "toolConcurrency"> = {}
+    options: ResumeOptions = {}
   ) {
-    const host = limited(yield* AgentHost.make(agent), options)
+    const host = yield* limited(yield* AgentHost.make(agent), options)
     const conversationId = yield* decodeId("conversation id", ConversationId, conversation)
-    const loading = RunId.make("loading")
-    return yield* launch(conversationId, (hooks) =>
+    return yield* launch(scope, (restore) =>
       Effect.gen(function* () {
-        const pass = yield* gate.enter(conversationId, loading)
+        const pass = yield* restore(gate.enter(conversationId, loading))
         // Opening would create it.
-        yield* Effect.catchTag(store.tail({ conversationId }), "ConversationNotFound", () =>
+        yield* Effect.catchTag(restore(store.tail({ conversationId })), "ConversationNotFound", () =>
           Effect.fail(new NothingToResume({ conversationId, reason: "unknown-conversation" }))
         )
-        const journal = Journal.fromWriter(yield* conversations.open(conversationId))
-        const decision = Recovery.classify(journal.state(), journal.records())
-        if (decision._tag === "Nothing") {
-          return yield* new NothingToResume({ conversationId, reason: decision.reason })
-        }
-        const { agent, attempt, runId } = decision.run
-        if (decision._tag === "Await") {
-          const approvalIds = journal.state().approvals.map(({ approvalId }) => approvalId)
-          return yield* new AwaitingApproval({ conversationId, runId, approvalIds })
-        }
-        if (agent !== host.name) return yield* new UnknownAgent({ conversationId, recorded: agent, given: host.name })
-        const next = attempt + 1
-        yield* Effect.uninterruptible(
-          journal.write(runId, [
-            {
-              name: ["resumed", String(next)],
-              payload: { _tag: "RunResumed", runId, attempt: next, cause: "crash", agent }
-            }
-          ])
-        )
-        pass.begun(runId)
-        hooks.begun(runId)
+        const journal = Journal.fromWriter(yield* restore(conversations.open(conversationId)))
+        const decision = yield* decide(journal, host, conversationId)
+        const { attempt, runId } = decision.run
+        yield* journal.write(runId, [resumedOf(runId, host, attempt + 1)])
         const policy = (name: string) => AgentHost.crashPolicy(host, name)
-        return yield* finish(
-          journal,
-          runId,
-          hooks.cancelled,
-          AgentLoop.resume(journal, host, decision, policy, pass.ending)
-        )
+        const loop = restore(AgentLoop.resume(journal, host, decision, policy, pass.ending))
+        return { runId, pass, result: finish(journal, runId, loop) }
       })
     )
   })
@@ -259,11 +203,7 @@ export const make = Effect.gen(function* () {
   return AgentRuntime.of({
     start,
     startResume,
-    cancel: (conversation) =>
-      Effect.suspend(() => {
-        const stop = running.get(conversation)
-        return stop === undefined ? Effect.succeed(false) : Effect.as(stop, true)
-      })
+    cancel: gate.stop
   })
 })
 
@@ -289,12 +229,8 @@ export const layerWithout: Layer.Layer<AgentRuntime, never, ConversationStore | 
 
 // --- internal ---
 
-interface Hooks {
-  readonly begun: (runId: RunId) => void
-  readonly cancelled: (result: RunResult) => void
-}
-
-const freePass: RunGate.Pass = { begun: () => undefined, ending: () => undefined }
+/** Who enters the gate to resume knows the run's id only when the log is read. */
+const loading = RunId.make("loading")
 
 const attached = <E, E2, R>(starting: Effect.Effect<RunHandle<E>, E2, R>): Effect.Effect<RunResult, E | E2, R> =>
   Effect.flatMap(starting, (handle) => Effect.onInterrupt(handle.await, () => handle.cancel))
@@ -305,8 +241,28 @@ const decodeId = <Id extends string>(what: string, schema: Schema.Codec<Id, stri
     () => new InvalidId({ what, id, reason: idFault(id) ?? "not a text" })
   )
 
-const limited = <E>(host: AgentHost.AgentHost<E>, options: Pick<RunOptions, "maxToolRounds" | "toolConcurrency">) => ({
-  ...host,
-  maxToolRounds: options.maxToolRounds ?? host.maxToolRounds,
-  toolConcurrency: options.toolConcurrency ?? host.toolConcurrency
+const limited = Effect.fnUntraced(function* <E>(host: AgentHost.AgentHost<E>, options: ResumeOptions) {
+  const { maxToolRounds = host.maxToolRounds, toolConcurrency = host.toolConcurrency } = options
+  for (const [option, value] of Object.entries({ maxToolRounds, toolConcurrency })) {
+    const reason = limitFault(value)
+    if (reason !== undefined) return yield* new InvalidOption({ option, value: String(value), reason })
+  }
+  return { ...host, maxToolRounds, toolConcurrency }
+})
+
+/** What to do about the run that the log has open, if it is this agent's to do it. */
+const decide = Effect.fnUntraced(function* <E>(
+  journal: Journal.Journal,
+  host: AgentHost.AgentHost<E>,
+  conversationId: ConversationId
+) {
+  const decision = Recovery.classify(journal.state(), journal.records())
+  if (decision._tag === "Nothing") return yield* new NothingToResume({ conversationId, reason: decision.reason })
+  const { agent, runId } = decision.run
+  if (decision._tag === "Await") {
+    const approvalIds = journal.state().approvals.map(({ approvalId }) => approvalId)
+    return yield* new AwaitingApproval({ conversationId, runId, approvalIds })
+  }
+  if (agent !== host.name) return yield* new UnknownAgent({ conversationId, recorded: agent, given: host.name })
+  return decision
 })

@@ -12,12 +12,12 @@ import { BatchId, ConversationId, derive, ProducerId, RecordId, type RunId } fro
 import type * as Payload from "@colloquy/session/Payload"
 import * as ToolCalls from "@colloquy/session/ToolCalls"
 import * as Upcast from "@colloquy/session/Upcast"
-import { InvalidBatch } from "@colloquy/store/StoreError"
+import { InvalidBatch, StoreUnavailable } from "@colloquy/store/StoreError"
 import type { Writer, WriteError } from "@colloquy/store/Writer"
 import * as Clock from "effect/Clock"
+import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Exit from "effect/Exit"
-import * as Option from "effect/Option"
+import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 
 /**
@@ -42,8 +42,10 @@ export interface Journal {
   readonly records: () => ReadonlyArray<CanonicalRecord>
   readonly prompt: (options: ConversationPrompt.Options) => ConversationPrompt.Projection
   readonly usedCallIds: (callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, WriteError>
-  /** The last write failed because of the store, not because of what was written: the run is left to be resumed. */
+  /** The store has failed, not what was written: the run is left to be resumed. Stays so. */
   readonly isUnavailable: () => boolean
+  /** Whether a run of this id has ever started. */
+  readonly hasRun: (runId: RunId) => Effect.Effect<boolean, WriteError>
   /**
    * Writes facts of a run as one batch, all or none. Ids are derived from what the facts are: the same facts written
    * again after a crash are recognised.
@@ -61,24 +63,26 @@ export interface Journal {
  * @since 0.1.0
  */
 export const fromWriter = (writer: Writer): Journal => {
+  const { conversationId } = writer
   let unavailable = false
+  // A sibling's later success does not undo it: what failed to be written is missing.
+  const note = <A>(effect: Effect.Effect<A, WriteError>): Effect.Effect<A, WriteError> =>
+    Effect.tapError(effect, (error) =>
+      Effect.sync(() => {
+        unavailable ||= !faultsOfContent.has(error._tag)
+      })
+    )
   return {
-    conversationId: writer.conversationId,
+    conversationId,
     state: writer.state,
     records: writer.records,
     prompt: (options) => writer.prompt(options),
-    usedCallIds: writer.usedCallIds,
+    usedCallIds: (callIds) => note(writer.usedCallIds(callIds)),
     isUnavailable: () => unavailable,
+    hasRun: (runId) => note(writer.hasBatch(BatchId.make(idOf(runId, startName)))),
     write: (runId, facts) => {
       const records = facts.map(({ name, payload }) => ({ recordId: RecordId.make(idOf(runId, name)), payload }))
-      return writer.append({ batchId: BatchId.make(idOf(runId, facts[0].name)), records }).pipe(
-        Effect.onExit((exit) =>
-          Effect.sync(() => {
-            const failure = Exit.findErrorOption(exit)
-            unavailable = Option.isSome(failure) && !faultsOfContent.has(failure.value._tag)
-          })
-        )
-      )
+      return note(bounded(writer.append({ batchId: BatchId.make(idOf(runId, facts[0].name)), records })))
     }
   }
 }
@@ -122,6 +126,7 @@ export const inMemory = (): Journal => {
   return {
     conversationId: undefined,
     isUnavailable: () => false,
+    hasRun: () => Effect.succeed(false),
     state: () => state,
     records: () => records,
     prompt: (options) => ConversationPrompt.project(state, records, options),
@@ -140,6 +145,31 @@ interface Draft {
   readonly recordId: RecordId
   readonly payload: Payload.Written
 }
+
+/**
+ * The name of a run's first batch.
+ *
+ * @internal
+ */
+export const startName: Fact["name"] = ["start"]
+
+/** How long a write may take: no interruption cuts it short, so it has a limit of its own. */
+const writeTimeout = Duration.seconds(60)
+
+/** The write goes on behind the limit: whoever comes next finds out by its batch id whether it happened. */
+const bounded = <A>(write: Effect.Effect<A, WriteError>): Effect.Effect<A, WriteError> =>
+  Effect.flatMap(Effect.forkDetach(write, { startImmediately: true }), (fiber) =>
+    Effect.timeoutOrElse(Fiber.join(fiber), {
+      duration: writeTimeout,
+      orElse: () =>
+        new StoreUnavailable({
+          reason: "other",
+          retryable: true,
+          detail: `the store has not answered a write within ${Duration.format(writeTimeout)}`,
+          cause: null
+        })
+    })
+  )
 
 /** Errors that say that a record is wrong; trying again would not help, so the run ends. */
 const faultsOfContent: ReadonlySet<WriteError["_tag"]> = new Set(["InvalidBatch", "LimitExceeded", "IllegalRecord"])

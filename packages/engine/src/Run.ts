@@ -7,6 +7,7 @@ import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Usage from "@colloquy/session/Usage"
 import type { OpenError } from "@colloquy/store/Conversations"
+import type { WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Tool from "effect/ai/Tool"
@@ -17,6 +18,7 @@ import type {
   ConversationBusy,
   EmptyInput,
   InvalidId,
+  InvalidOption,
   NothingToResume,
   RunExists,
   UnknownAgent
@@ -45,6 +47,14 @@ export interface RunOptions {
   readonly maxToolRounds?: number | undefined
   readonly toolConcurrency?: number | undefined
 }
+
+/**
+ * What of a run may be set anew when it is resumed: the rest stands in its log.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type ResumeOptions = Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
 
 /**
  * What a run came to. `text` is the text of its last response, `content` the whole of it, `usage` that of all model calls.
@@ -80,16 +90,24 @@ export interface RunHandle<E> {
  * @category errors
  * @since 0.1.0
  */
-export type StartError = ConversationBusy | RunExists | EmptyInput | InvalidId | OpenError
+export type StartError = ConversationBusy | RunExists | EmptyInput | InvalidId | InvalidOption | OpenError
 
 /**
- * What a run fails with: the model's error, its tools' and instructions' errors, and what the store says. After a store's
+ * What a run that has begun fails with: the model's error, its tools' errors, and what the store says. After a store's
  * error the run is unfinished and can be resumed; after any other its end is stored as `failed`.
  *
  * @category errors
  * @since 0.1.0
  */
-export type RunError<T extends Tools, EI> = Failures<T, EI> | AiError.AiError | StartError
+export type RunFailure<T extends Tools, EI> = Failures<T, EI> | AiError.AiError | WriteError
+
+/**
+ * What starting a run and waiting for it fails with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type RunError<T extends Tools, EI> = StartError | RunFailure<T, EI>
 
 /**
  * What resuming fails with besides.

@@ -27,8 +27,8 @@ import { ConversationBusy } from "./AgentError.ts"
  * @since 0.1.0
  */
 export interface Pass {
-  /** The run has begun, under this id: those who wait are told that it goes on. */
-  readonly begun: (runId: RunId) => void
+  /** The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored. */
+  readonly begun: (runId: RunId, stop: Effect.Effect<void>) => void
   /** The run takes nothing in any more: those who come now wait for its end. */
   readonly ending: () => void
 }
@@ -40,8 +40,30 @@ export interface Pass {
 export interface RunGate {
   /** Waits for its turn, and holds it for the scope. Fails at once while another run goes on. */
   readonly enter: (conversationId: ConversationId, runId: RunId) => Effect.Effect<Pass, ConversationBusy, Scope.Scope>
-  /** The run that goes on, or loads, or ends. */
-  readonly current: (conversationId: ConversationId) => RunId | undefined
+  /** Stops the run that goes on, and returns when its end is stored; false when there is none. */
+  readonly stop: (conversationId: string) => Effect.Effect<boolean>
+}
+
+/**
+ * The pass of a run that no conversation holds.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const free: Pass = { begun: () => undefined, ending: () => undefined }
+
+/**
+ * The gate of these writers: runtimes that share writers share it.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const of = (writers: object): RunGate => {
+  const known = gates.get(writers)
+  if (known !== undefined) return known
+  const gate = make()
+  gates.set(writers, gate)
+  return gate
 }
 
 /**
@@ -49,7 +71,7 @@ export interface RunGate {
  * @since 0.1.0
  */
 export const make = (): RunGate => {
-  const entries = new Map<ConversationId, Entry>()
+  const entries = new Map<string, Entry>()
 
   const enter = Effect.fnUntraced(function* (conversationId: ConversationId, runId: RunId) {
     while (true) {
@@ -77,8 +99,9 @@ export const make = (): RunGate => {
         interruptible: true
       }).pipe(
         Effect.map((entry) => ({
-          begun: (runId) => {
+          begun: (runId, stop) => {
             entry.runId = runId
+            entry.stop = stop
             entry.phase = "going-on"
             Deferred.doneUnsafe(entry.settled, Effect.void)
           },
@@ -87,7 +110,11 @@ export const make = (): RunGate => {
           }
         }))
       ),
-    current: (conversationId) => entries.get(conversationId)?.runId
+    stop: (conversationId) =>
+      Effect.suspend(() => {
+        const stop = entries.get(conversationId)?.stop
+        return stop === undefined ? Effect.succeed(false) : Effect.as(stop, true)
+      })
   }
 }
 
@@ -96,7 +123,10 @@ export const make = (): RunGate => {
 interface Entry {
   runId: RunId
   phase: "loading" | "going-on" | "ending"
+  stop?: Effect.Effect<void>
   /** It has begun, or has failed to. */
   readonly settled: Deferred.Deferred<void>
   readonly left: Deferred.Deferred<void>
 }
+
+const gates = new WeakMap<object, RunGate>()

@@ -66,20 +66,22 @@ export const started = (runId: RunId, { attempt, callId, name, params, step }: C
 })
 
 /**
- * The record of a call that ended without its handler's result.
+ * The record of a call that ended without its handler's result: by an interruption, or by a crash.
  *
  * @category facts
  * @since 0.1.0
  */
 export const settledWithout = (
   runId: RunId,
-  call: Pick<Call, "callId" | "name" | "step">,
+  call: Pick<Call, "callId" | "name" | "step" | "attempt">,
   outcome: "interrupted" | "unknown"
 ): Fact => {
-  const { callId, name, step } = call
+  const { attempt, callId, name, step } = call
+  // Once a handler has started, it may have done its work without being able to say so.
+  const result = attempt === 0 ? "The call was interrupted before it began." : texts[outcome]
   return {
     name: ["settled", callId],
-    payload: { _tag: "ToolCallSettled", runId, step, callId, name, outcome, isFailure: true, result: texts[outcome] }
+    payload: { _tag: "ToolCallSettled", runId, step, callId, name, outcome, isFailure: true, result }
   }
 }
 
@@ -107,7 +109,7 @@ export const run = <E>(
     const next = waiting.shift()
     const facts: [Fact, ...Array<Fact>] = [settled(runId, host, call, outcome)]
     if (next !== undefined) facts.push(started(runId, next))
-    return Effect.as(Effect.uninterruptible(journal.write(runId, facts)), next)
+    return Effect.as(journal.write(runId, facts), next)
   }
 
   /** Runs one call; gives the next in line. */
@@ -115,12 +117,19 @@ export const run = <E>(
     const { attempt, callId } = call
     const { conversationId } = journal
     const idempotencyKey = derive(conversationId ?? runId, callId)
-    return host.handle(call.name, call.params, callId).pipe(
-      Effect.provideService(ToolCall.CurrentToolCall, { conversationId, runId, callId, attempt, idempotencyKey }),
-      Effect.tapError((error) =>
-        Effect.uninterruptible(journal.write(runId, [settled(runId, host, call, failureOf(error))]))
-      ),
-      Effect.flatMap((outcome) => settle(call, outcome))
+    const handled = Effect.provideService(host.handle(call.name, call.params, callId), ToolCall.CurrentToolCall, {
+      conversationId,
+      runId,
+      callId,
+      attempt,
+      idempotencyKey
+    })
+    // What has come back is recorded, whatever happens meanwhile: only the handler itself is interrupted.
+    return Effect.uninterruptibleMask((restore) =>
+      restore(handled).pipe(
+        Effect.tapError((error) => journal.write(runId, [settled(runId, host, call, failureOf(error))])),
+        Effect.flatMap((outcome) => settle(call, outcome))
+      )
     )
   }
 
@@ -144,7 +153,7 @@ export const digestOf = (params: unknown): Digest.Digest =>
 // --- internal ---
 
 const texts = {
-  interrupted: "The call was interrupted before it had a result.",
+  interrupted: "The call was interrupted. It is not known whether it took effect.",
   unknown: "The call was cut off by a crash. It is not known whether it took effect."
 }
 
@@ -158,7 +167,9 @@ const settled = <E>(runId: RunId, host: AgentHost<E>, call: Call, outcome: Handl
   const { isFailure, modelOutput, result } = storable(outcome)
   const tool = host.tool(name)
   const most = Context.get(tool?.annotations ?? Context.empty(), ToolCall.MaxResultBytes)
-  const isLong = Text.byteLength(typeof result === "string" ? result : JSON.stringify(result)) > most
+  // A tool that says itself what the model is shown has shortened it.
+  const isLong =
+    modelOutput === undefined && Text.byteLength(typeof result === "string" ? result : JSON.stringify(result)) > most
   return {
     name: ["settled", callId],
     payload: {

@@ -287,6 +287,29 @@ describe("AgentRuntime.run", () => {
     )
   })
 
+  it.effect("gives the handlers of a run within a run keys of their own", () => {
+    const keys: Array<string | undefined> = []
+    const note = Effect.gen(function* () {
+      keys.push((yield* ToolCall.CurrentToolCall)?.idempotencyKey)
+    })
+    return Effect.gen(function* () {
+      const context = yield* Effect.context<AgentRuntime.AgentRuntime>()
+      const inner = Effect.gen(function* () {
+        const inner = AgentRuntime.run(desk, "refund it", { conversationId: "inner" })
+        yield* Effect.provide(inner, [
+          handlers({ refund: () => note }),
+          ScriptedModel.layer([calls([refund("c1")]), text("refunded")])
+        ])
+        return { status: "refunded" }
+      }).pipe(Effect.provideContext(context), Effect.orDie)
+      yield* Effect.provide(AgentRuntime.run(desk, "go", { conversationId }), [
+        handlers({ look_up: () => inner, refund: () => note }),
+        ScriptedModel.layer([calls([lookUp("c1"), refund("c2")]), text("ok")])
+      ])
+      assert.deepStrictEqual(keys.toSorted(), ["inner/c1", "ticket-42/c2"])
+    }).pipe(Effect.provide(fresh()))
+  })
+
   it.effect("shortens a long result for the model and keeps it whole in the log", () => {
     const long = "€".repeat(50_000)
     return Effect.gen(function* () {

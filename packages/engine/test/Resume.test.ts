@@ -1,5 +1,5 @@
-import { PromptFault } from "@colloquy/session"
-import { ConversationStore } from "@colloquy/store"
+import { Ids, PromptFault, Usage } from "@colloquy/session"
+import { Conversations, ConversationStore } from "@colloquy/store"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -122,15 +122,86 @@ describe("AgentRuntime.resume", () => {
 
   it.effect("an answer that was stored without its end is ended without another model call", () =>
     Effect.gen(function* () {
-      const database = MemoryDatabase.make()
       // A foreign runtime wrote the answer and died.
-      yield* Effect.gen(function* () {
-        yield* AgentRuntime.run(desk, "go", { conversationId, runId: "r1" })
-      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("hi")])]))
-      const error = yield* Effect.flip(AgentRuntime.resume(desk, conversationId)).pipe(
-        Effect.provide([processOver(database), handlers(), ScriptedModel.layer([])])
+      const runId = Ids.RunId.make("r1")
+      const conversations = yield* Conversations.Conversations
+      yield* Effect.scoped(
+        Effect.flatMap(conversations.open(conversationId), (writer) =>
+          writer.append([
+            { _tag: "RunStarted", runId, agent: Ids.AgentName.make("desk"), mode: "execute" },
+            { _tag: "InputRecorded", runId, kind: "user", message: { role: "user", content: "go" } },
+            {
+              _tag: "ModelResponded",
+              runId,
+              agent: Ids.AgentName.make("desk"),
+              step: 1,
+              content: [{ type: "text", text: "hi" }],
+              provider: "foreign",
+              model: "foreign-1",
+              finishReason: "stop",
+              usage: Usage.empty
+            }
+          ])
+        )
       )
-      assert.instanceOf(error, AgentError.NothingToResume)
+      const result = yield* AgentRuntime.resume(desk, conversationId)
+      assert.strictEqual(result.text, "hi")
+      assert.strictEqual(result.outcome, "completed")
+      assert.deepStrictEqual((yield* story).slice(-3), ["responded 1", "resumed 2", "ended completed"])
+      assert.strictEqual((yield* ScriptedModel.Requests).all().length, 0)
+      const error = yield* Effect.flip(AgentRuntime.resume(desk, conversationId))
+      assert.isTrue(error instanceof AgentError.NothingToResume && error.reason === "ended")
+    }).pipe(Effect.provide([processOver(MemoryDatabase.make()), handlers(), ScriptedModel.layer([])]))
+  )
+
+  it.effect("a redelivered start of an ended run leaves another run that is unfinished to be resumed", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.run(desk, "one", { conversationId, runId: "r1" })
+        yield* AgentRuntime.start(desk, "two", { conversationId, runId: "r2" })
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([
+          doomed.layer,
+          handlers(),
+          ScriptedModel.layerOf(({ call }) => (call === 0 ? text("ok") : () => Effect.never))
+        ])
+      )
+      yield* Effect.gen(function* () {
+        const error = yield* Effect.flip(AgentRuntime.run(desk, "one", { conversationId, runId: "r1" }))
+        assert.isTrue(error instanceof AgentError.RunExists && error.status === "ended")
+        const open = yield* Effect.flip(AgentRuntime.run(desk, "two", { conversationId, runId: "r2" }))
+        assert.isTrue(open instanceof AgentError.RunExists && open.status === "unfinished")
+        assert.strictEqual((yield* AgentRuntime.resume(desk, conversationId)).runId, "r2")
+      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("two is done")])]))
+    })
+  )
+
+  it.effect("closes a run with more open calls than a batch takes", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      const many = Array.from({ length: 300 }, (_, i) => refund(`c${i}`))
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(desk, "go", { conversationId, runId: "r1" })
+        yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.callId === "c3")
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([doomed.layer, handlers({ refund: () => Effect.never }), ScriptedModel.layer([calls(many)])])
+      )
+      // Whoever closes it first dies between its two batches.
+      yield* Effect.exit(AgentRuntime.run(desk, "and?", { conversationId })).pipe(
+        Effect.provide([dying(database, 3, "before"), handlers(), ScriptedModel.layer([text("never said")])])
+      )
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* AgentRuntime.run(desk, "and?", { conversationId })).text, "ok")
+        const told = yield* story
+        assert.strictEqual(told.filter((line) => line.startsWith("settled")).length, 300)
+        assert.strictEqual(told.filter((line) => line === "ended failed").length, 1)
+        assert.strictEqual(told.filter((line) => line === "RepairAnnotated").length, 2)
+      }).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("ok")])]))
     })
   )
 

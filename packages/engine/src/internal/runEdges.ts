@@ -9,32 +9,25 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import { RunExists } from "../AgentError.ts"
-import type * as AgentHost from "../AgentHost.ts"
+import * as AgentHost from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
-import type * as Journal from "../Journal.ts"
+import * as Journal from "../Journal.ts"
 import type { RunOptions, RunResult } from "../Run.ts"
 
-/** Closes what a crash left behind, and writes the start, unless the run has been there before. */
+/** Closes what a crash left behind, and writes the start, unless a run of this id has been there before. */
 export const begin = Effect.fnUntraced(function* (
   journal: Journal.Journal,
+  host: AgentHost.AgentHost<unknown>,
   runId: RunId,
-  start: (journal: Journal.Journal) => readonly [Journal.Fact, ...Array<Journal.Fact>]
+  start: () => readonly [Journal.Fact, ...Array<Journal.Fact>]
 ) {
   const { conversationId } = journal
-  const exists = (status: RunExists["status"]) =>
-    conversationId === undefined ? Effect.void : Effect.fail(new RunExists({ conversationId, runId, status }))
-  const { lastEnded, runs } = journal.state()
-  if (runs.some((run) => run.runId === runId)) yield* exists("unfinished")
-  if (lastEnded?.runId === runId) yield* exists("ended")
-  yield* AgentLoop.closeUnfinished(journal)
-  const { sequence } = journal.state()
-  const written = yield* Effect.result(Effect.uninterruptible(journal.write(runId, start(journal))))
-  // A run of long ago, which the state has forgotten: its start is recognised, or it had another input.
-  const isKnown = Result.isSuccess(written)
-    ? written.success.some((record) => record.sequence <= sequence)
-    : written.failure._tag === "AppendConflict" && written.failure.reason === "batch-content"
-  if (isKnown) yield* exists("ended")
-  yield* Effect.fromResult(written)
+  if (conversationId !== undefined && (yield* journal.hasRun(runId))) {
+    const isOpen = journal.state().runs.some((run) => run.runId === runId)
+    return yield* new RunExists({ conversationId, runId, status: isOpen ? "unfinished" : "ended" })
+  }
+  yield* AgentLoop.closeUnfinished(journal, (name) => AgentHost.crashPolicy(host, name))
+  yield* journal.write(runId, start())
 })
 
 export const startOf = (
@@ -51,7 +44,7 @@ export const startOf = (
   const { name: agent, toolsDigest } = host
   return [
     {
-      name: ["start"],
+      name: Journal.startName,
       payload: {
         _tag: "RunStarted",
         runId,
@@ -76,27 +69,51 @@ export const startOf = (
   ]
 }
 
-/** Runs the loop to its end; when it fails or is interrupted, stores that end, unless the store itself has failed. */
+/** The record that a run goes on after a crash. */
+export const resumedOf = (runId: RunId, host: AgentHost.AgentHost<unknown>, attempt: number): Journal.Fact => ({
+  name: ["resumed", String(attempt)],
+  payload: { _tag: "RunResumed", runId, attempt, cause: "crash", agent: host.name }
+})
+
+/**
+ * Runs the loop to its end. When it fails or is interrupted, stores that end, unless the store itself has failed; an
+ * interrupted run has a result, as one that came to its end. Only the loop may be interrupted.
+ */
 export const finish = <E>(
   journal: Journal.Journal,
   runId: RunId,
-  onCancelled: (result: RunResult) => void,
   loop: Effect.Effect<AgentLoop.Ended, E>
 ): Effect.Effect<RunResult, E> =>
-  loop.pipe(
-    Effect.map(({ outcome, response }) => resultOf(journal, runId, outcome, response)),
-    Effect.onError((cause) => {
+  Effect.matchCauseEffect(loop, {
+    onSuccess: ({ outcome, response }) => Effect.sync(() => resultOf(journal, runId, outcome, response)),
+    onFailure: (cause) => {
       const interrupted = Cause.hasInterruptsOnly(cause)
-      const error = interrupted ? undefined : failureOf(cause)
-      const response = lastResponse(journal, runId)
-      if (interrupted) onCancelled(resultOf(journal, runId, "cancelled", response))
-      if (journal.isUnavailable()) return Effect.void
-      return AgentLoop.end(journal, runId, interrupted ? "cancelled" : "failed", error).pipe(
-        Effect.timeoutOption(endTimeout),
-        // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
-        Effect.catch((error) => Effect.logWarning(`the end of run ${runId} is not stored: ${error.message}`))
+      const outcome = interrupted ? "cancelled" : "failed"
+      return Effect.andThen(
+        journal.isUnavailable() ? Effect.void : storeEnd(journal, runId, outcome, cause),
+        Effect.suspend(() => {
+          if (!interrupted) return Effect.failCause(cause)
+          // The interruption may have come while the end was being stored: the run had its answer.
+          const { lastEnded } = journal.state()
+          const stored = lastEnded?.runId === runId ? lastEnded.outcome : outcome
+          return Effect.succeed(resultOf(journal, runId, stored, lastResponse(journal, runId)))
+        })
       )
-    })
+    }
+  })
+
+// --- internal ---
+
+const storeEnd = (
+  journal: Journal.Journal,
+  runId: RunId,
+  outcome: "cancelled" | "failed",
+  cause: Cause.Cause<unknown>
+) =>
+  Effect.catch(
+    AgentLoop.end(journal, runId, outcome, outcome === "failed" ? failureOf(cause) : undefined),
+    // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
+    (error) => Effect.logWarning(`the end of run ${runId} is not stored: ${error.message}`)
   )
 
 const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
@@ -128,6 +145,3 @@ const resultOf = (
     usage: ended?.payload._tag === "RunEnded" ? ended.payload.usage : (open?.usage ?? Usage.empty)
   }
 }
-
-/** How long the end of an interrupted run may take to be stored. */
-const endTimeout = "10 seconds"
