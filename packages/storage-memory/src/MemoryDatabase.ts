@@ -44,6 +44,8 @@ export interface MemoryDatabase {
   readonly forks: (conversationId: string) => ReadonlyArray<string>
   /** Empties a conversation; see `ConversationDriver`. */
   readonly erase: (conversationId: string, updatedAt: number) => Erased
+  /** Whether a commit would be accepted now. */
+  readonly accepts: (commit: Commit) => boolean
   /** One atomic change; it costs what it writes. */
   readonly commit: (commit: Commit) => CommitResult
   /** Removes every row of an id. */
@@ -52,6 +54,8 @@ export interface MemoryDatabase {
   readonly findBatch: (conversationId: string, batchId: string) => BatchRow | undefined
   /** Whether the log has a record of this id. */
   readonly hasRecord: (conversationId: string, recordId: string) => boolean
+  /** Stores over this database, each as what tells it that another one has changed something. */
+  readonly stores: Set<() => void>
 }
 
 /**
@@ -84,10 +88,16 @@ export const make = (): MemoryDatabase => {
     return holds ? log : undefined
   }
 
+  /** The log that an acceptable commit changes. */
+  const accepted = (commit: Commit): Log | undefined => {
+    const log = target(commit)
+    return log === undefined || clashes(log, commit) ? undefined : log
+  }
+
   const commit = (commit: Commit): CommitResult => {
     const { adopt, conversationId, head } = commit
-    const log = target(commit)
-    if (log === undefined || clashes(log, commit)) return "refused"
+    const log = accepted(commit)
+    if (log === undefined) return "refused"
     if (adopt !== undefined) logs.delete(adopt)
     if (logs.get(conversationId) !== log) {
       logs.set(conversationId, log)
@@ -125,6 +135,7 @@ export const make = (): MemoryDatabase => {
       const log = logs.get(conversationId)
       return log === undefined || log.head.erased ? nothing : empty(log, updatedAt)
     },
+    accepts: (commit) => accepted(commit) !== undefined,
     commit,
     discard: (conversationId) => {
       if (logs.delete(conversationId)) sorted = undefined
@@ -134,7 +145,8 @@ export const make = (): MemoryDatabase => {
       const place = log?.batchPlaces.get(batchId)
       return place === undefined ? undefined : log?.batches[place]
     },
-    hasRecord: (conversationId, recordId) => logs.get(conversationId)?.recordIds.has(recordId) === true
+    hasRecord: (conversationId, recordId) => logs.get(conversationId)?.recordIds.has(recordId) === true,
+    stores: new Set()
   }
 }
 

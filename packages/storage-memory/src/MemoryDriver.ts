@@ -7,6 +7,7 @@ import { type Commit, ConversationDriver, type Head, type Range } from "@colloqu
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { MemoryDatabase, Rows } from "./MemoryDatabase.ts"
 
@@ -31,7 +32,16 @@ export interface Faults {
  * @since 0.1.0
  */
 export const make = (database: MemoryDatabase, faults: Faults = {}): ConversationDriver["Service"] => {
-  const write = (commit: Commit) => sync(() => database.commit(commit))
+  let hear: (() => void) | undefined
+  const tellOthers = () => {
+    for (const other of database.stores) if (other !== hear) other()
+  }
+  const write = (commit: Commit) =>
+    sync(() => {
+      const result = database.commit(commit)
+      if (result === "committed") tellOthers()
+      return result
+    })
   const before = faults.beforeCommit
   const after = faults.afterCommit
   return ConversationDriver.of({
@@ -58,7 +68,12 @@ export const make = (database: MemoryDatabase, faults: Faults = {}): Conversatio
         return heads
       }),
     forks: (id) => sync(() => database.forks(id)),
-    erase: (id, updatedAt) => sync(() => database.erase(id, updatedAt)),
+    erase: (id, updatedAt) =>
+      sync(() => {
+        const erased = database.erase(id, updatedAt)
+        tellOthers()
+        return erased
+      }),
     scrub: Effect.succeed("gone"),
     commit:
       before === undefined && after === undefined
@@ -70,7 +85,20 @@ export const make = (database: MemoryDatabase, faults: Faults = {}): Conversatio
             return result
           }),
     discard: (id) => sync(() => database.discard(id)),
-    changes: Stream.empty
+    changes: Stream.callback(
+      (queue) =>
+        Effect.acquireRelease(
+          sync(() => {
+            const wake = () => Queue.offerUnsafe(queue, undefined)
+            hear = wake
+            database.stores.add(wake)
+            return wake
+          }),
+          (wake) => sync(() => database.stores.delete(wake))
+        ),
+      // One hint that waits says as much as many.
+      { bufferSize: 1, strategy: "dropping" }
+    )
   })
 }
 

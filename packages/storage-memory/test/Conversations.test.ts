@@ -187,7 +187,7 @@ describe("Writer.append", () => {
     }).pipe(Effect.provide(processOver(MemoryDatabase.make(), faults)))
   })
 
-  it.effect("after a failure that says nothing, the next append first looks what has happened", () => {
+  it.effect("after a failure that says nothing, the log is asked what has happened", () => {
     let lose = false
     const faults = {
       afterCommit: () =>
@@ -196,12 +196,30 @@ describe("Writer.append", () => {
     return Effect.gen(function* () {
       const writer = yield* open()
       lose = true
-      const error = yield* Effect.flip(writer.append([note(1)]))
-      assert.strictEqual(error._tag, "StoreUnavailable")
+      // It is there: what the caller is told is what has happened.
+      const [stored] = yield* writer.append([note(1)])
+      assert.strictEqual(stored?.sequence, 2)
       lose = false
       yield* writer.append([note(2)])
       assert.strictEqual((yield* readAll).length, 3)
       assert.strictEqual(writer.state().sequence, 3)
+    }).pipe(Effect.provide(processOver(MemoryDatabase.make(), faults)))
+  })
+
+  it.effect("after a failure that did nothing, the caller is told of it, and the writer goes on", () => {
+    let refuse = false
+    const faults = {
+      beforeCommit: () =>
+        refuse ? Effect.fail(new StoreError.StoreUnavailable({ ...unavailable, retryable: false })) : Effect.void
+    }
+    return Effect.gen(function* () {
+      const writer = yield* open()
+      refuse = true
+      assert.strictEqual((yield* Effect.flip(writer.append([note(1)])))._tag, "StoreUnavailable")
+      refuse = false
+      yield* writer.append([note(2)])
+      assert.strictEqual((yield* readAll).length, 2)
+      assert.strictEqual(writer.state().sequence, 2)
     }).pipe(Effect.provide(processOver(MemoryDatabase.make(), faults)))
   })
 

@@ -59,4 +59,23 @@ describe("a hint that somebody else has committed", () => {
       )
     })
   )
+
+  it.effect("comes from every other store over the same database", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const other = yield* opened({ database })
+      const store = yield* opened({ database })
+      yield* takeOver(other)
+      const fiber = yield* Effect.forkScoped(
+        Stream.runCollect(Stream.take(store.observe({ conversationId, after: 0 }), 2)),
+        { startImmediately: true }
+      )
+      for (const id of ["a", "b"]) {
+        // The observer has seen what there is, and waits.
+        yield* Effect.yieldNow
+        yield* other.append((yield* takeOver(other))(batch(id)))
+      }
+      assert.strictEqual((yield* Fiber.join(fiber)).length, 2)
+    })
+  )
 })

@@ -26,6 +26,11 @@ export const format = "colloquy-conversation"
  */
 export const version = 1
 
+// What a clock can give: https://tc39.es/ecma262/#sec-time-values-and-time-range
+const Instant = Schema.Int.check(Schema.isBetween({ minimum: -8.64e15, maximum: 8.64e15 }))
+// Each takeover counts one: far more than there can be, far less than an integer can hold.
+const Epoch = Schema.Natural.check(Schema.isLessThanOrEqualTo(2 ** 40))
+
 /**
  * @category models
  * @since 0.1.0
@@ -34,11 +39,11 @@ export const Header = Schema.Struct({
   format: Schema.Literal(format),
   version: Schema.Natural,
   conversationId: ConversationId,
-  epoch: Schema.Natural,
+  epoch: Epoch,
   records: Schema.Natural,
   tail: Digest,
-  createdAt: Schema.Int,
-  updatedAt: Schema.Int
+  createdAt: Instant,
+  updatedAt: Instant
 })
 /** @since 0.1.0 */
 export interface Header extends Schema.Schema.Type<typeof Header> {}
@@ -52,7 +57,7 @@ export interface Header extends Schema.Schema.Type<typeof Header> {}
 export const ArchivedRecord = Schema.Struct({
   sequence: Schema.Natural,
   recordId: RecordId,
-  at: Schema.Int,
+  at: Instant,
   schemaVersion: Schema.Natural,
   salt: Schema.NullOr(Schema.String.check(Schema.isPattern(/^[0-9a-f]{32}$/))),
   digest: Digest,
@@ -71,7 +76,7 @@ export const ArchivedBatch = Schema.Struct({
   batchId: BatchId,
   first: Schema.Natural,
   last: Schema.Natural,
-  epoch: Schema.Natural,
+  epoch: Epoch,
   producerId: ProducerId,
   content: Digest,
   tail: Digest

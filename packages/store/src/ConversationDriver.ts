@@ -126,9 +126,11 @@ export type Guard =
  * **Details**
  *
  * - `head`: the fields that change; all of them with the guard `absent`, but `title`.
- * - `batches`, `records`: new rows. A batch id, record id or sequence that exists refuses the commit.
+ * - `batches`, `records`: new rows, which go on where the log ends: sequences have no gaps, and each record is in the
+ *   batch from `first` to `last` around it. A batch id, record id or sequence that exists refuses the commit.
  * - `callIds`: added to the index of declared calls; those that are there stay.
- * - `replaced`: payloads of records that are there; they lose their salt, and keep their digest.
+ * - `replaced`: payloads of records that are there; they lose their salt, and keep their digest. Nothing else marks a
+ *   redaction: what was replaced, and the checkpoints that `keepCheckpoints: 0` drops, must be gone for good, see `scrub`.
  * - `checkpoint`: written over one of the same sequence.
  * - `keepCheckpoints`: then only so many of the newest stay.
  * - `adopt`: with the guard `absent`, the rows staged under this id become the conversation's, if they end at the

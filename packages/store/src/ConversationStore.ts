@@ -31,6 +31,7 @@ import type {
   FenceRejected,
   ImportRejected,
   InvalidBatch,
+  InvalidEpoch,
   NotABoundary,
   ReadError,
   StoreUnavailable
@@ -80,7 +81,7 @@ export class ConversationStore extends Context.Service<
      */
     readonly materialize: (
       request: MaterializeRequest
-    ) => Effect.Effect<Materialized, FenceRejected | ConversationErased | StoreUnavailable>
+    ) => Effect.Effect<Materialized, InvalidEpoch | FenceRejected | ConversationErased | StoreUnavailable>
     /**
      * Appends a batch: all of its records, or none. Idempotent by the batch id, for ever: a batch that is in the log is
      * confirmed whatever tail or epoch the request names. See {@link AppendError} for what the caller does about each.

@@ -18,7 +18,7 @@ import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { ConversationStore } from "./ConversationStore.ts"
-import type { FenceRejected, ReadError } from "./StoreError.ts"
+import type { ReadError } from "./StoreError.ts"
 import * as Writer from "./Writer.ts"
 
 /**
@@ -44,7 +44,7 @@ export type Creation = Omit<Payload.ConversationCreated, "_tag">
  * @category errors
  * @since 0.1.0
  */
-export type OpenError = Writer.WriteError | FenceRejected | ReadError
+export type OpenError = Writer.WriteError
 
 /**
  * @category services
@@ -93,7 +93,11 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
       yield* RcMap.invalidate(writers, conversationId)
       writer = yield* get(conversationId)
     }
-    if (writer.tail().sequence === 0) yield* writer.append(created(creation))
+    yield* writer.settle
+    if (writer.tail().sequence === 0) {
+      // Of two who open it at once the first one creates it; the other confirms it, whatever it would have been called.
+      yield* Effect.catchIf(writer.append(created(creation)), isCreated, () => Effect.void)
+    }
     return writer
   })
 
@@ -132,8 +136,13 @@ export const layerWith = (options: Options): Layer.Layer<Conversations, never, C
 
 // --- internal ---
 
+const isCreated = (error: Writer.WriteError): boolean =>
+  error._tag === "AppendConflict" && error.reason === "batch-content" && error.batchId === createdId
+
+const createdId = BatchId.make(derive("created"))
+
 /** In a batch of its own, with ids that are always the same: whoever creates it first, the next one confirms it. */
 const created = (creation: Creation): Writer.Draft => ({
-  batchId: BatchId.make(derive("created")),
+  batchId: createdId,
   records: [{ recordId: RecordId.make(derive("created")), payload: { _tag: "ConversationCreated", ...creation } }]
 })

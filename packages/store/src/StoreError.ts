@@ -117,6 +117,21 @@ export class FenceRejected extends Schema.TaggedError<FenceRejected>(`${error}/F
 }
 
 /**
+ * An epoch is a natural number, and this is none. Nothing was written; take over without one, or pass the one you hold.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidEpoch extends Schema.TaggedError<InvalidEpoch>(`${error}/InvalidEpoch`)("InvalidEpoch", {
+  conversationId: ConversationId,
+  epoch: Schema.String
+}) {
+  override get message() {
+    return `${this.epoch} is no epoch for ${this.conversationId}: pass a natural number, or none to take over`
+  }
+}
+
+/**
  * The batch does not fit the log. Nothing was written.
  *
  * **Details**
@@ -211,7 +226,8 @@ export class ImportRejected extends Schema.TaggedError<ImportRejected>(`${error}
 }
 
 /**
- * A stored record cannot be read: the file was damaged. Everything through `lastGood` is intact.
+ * A stored record cannot be read: the file was damaged. `lastGood` is the record before it; a read from the beginning has
+ * found everything through it intact.
  *
  * @category errors
  * @since 0.1.0
@@ -225,7 +241,7 @@ export class CorruptRecord extends Schema.TaggedError<CorruptRecord>(`${error}/C
   override get message() {
     return (
       `record ${this.sequence} of ${this.conversationId} is damaged (${this.reason}); ` +
-      `records through ${this.lastGood} are intact: restore a backup, or export up to there`
+      `${this.lastGood} is the last one before it: verify the conversation, restore a backup, or export up to there`
     )
   }
 }

@@ -20,7 +20,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { ConversationStore } from "./ConversationStore.ts"
 import { now } from "./internal/rows.ts"
-import type { RedactionReport, RedactRequest } from "./StoreModel.ts"
+import type { Appended, RedactionReport, RedactRequest } from "./StoreModel.ts"
 import { type AppendError, FenceRejected, type ReadError, type StoreUnavailable, type Tail } from "./StoreError.ts"
 
 /**
@@ -78,6 +78,13 @@ export interface Writer {
   ) => Effect.Effect<RedactionReport, WriteError | EraserFailed>
   /** What a model is shown now. */
   readonly prompt: (options?: ConversationPrompt.Options) => ConversationPrompt.Projection
+  /** Whether the log has a batch of this id. */
+  readonly hasBatch: (batchId: BatchId) => Effect.Effect<boolean, ReadError>
+  /**
+   * Makes sure that `state` and `records` are what the log has: after an append of which nobody knows whether it happened
+   * they may not be. Does nothing otherwise.
+   */
+  readonly settle: Effect.Effect<void, WriteError>
   /** Ids of calls that the conversation has declared at any time. */
   readonly usedCallIds: (callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, ReadError>
 }
@@ -101,7 +108,11 @@ export const make = Effect.fnUntraced(function* (
   conversationId: ConversationId,
   producerId: ProducerId
 ) {
-  const materialized = yield* Effect.retry(store.materialize({ conversationId, producerId }), retryPolicy)
+  const materialized = yield* store.materialize({ conversationId, producerId }).pipe(
+    // The store chooses the epoch, so there is none to be invalid.
+    Effect.catchTag("InvalidEpoch", Effect.die),
+    Effect.retry(retryPolicy)
+  )
   const { epoch } = materialized
   const loaded = yield* load(store, conversationId, materialized.tail)
   const exclusive = Semaphore.makeUnsafe(1)
@@ -127,25 +138,18 @@ export const make = Effect.fnUntraced(function* (
 
   /** Takes in records that are in the log and not yet in the state. */
   const absorb = Effect.fnUntraced(function* (fresh: ReadonlyArray<CanonicalRecord>, end: Tail) {
+    if (fresh.some(({ payload }) => payload._tag === "ContentRedacted")) {
+      // The records at hand have what was removed, and the state may have digests that it could be guessed from.
+      ;({ checkpointAt, records, state } = yield* load(store, conversationId, end))
+      tail = end
+      return
+    }
     const next = yield* Effect.fromResult(Conversation.replay(state, fresh))
     const moved = next.window.visibleFrom !== state.window.visibleFrom
     state = next
     tail = end
     records.push(...fresh)
     if (moved) records = visible(next, records)
-    const removed = fresh.flatMap(({ payload }) => (payload._tag === "ContentRedacted" ? payload.sequences : []))
-    if (removed.length > 0) yield* readAgain(new Set(removed))
-  })
-
-  /** Replaces what is at hand of records whose payloads were removed. */
-  const readAgain = Effect.fnUntraced(function* (removed: ReadonlySet<number>) {
-    const reread: Array<CanonicalRecord> = []
-    for (const record of records) {
-      const { sequence } = record
-      const range = { conversationId, after: sequence - 1, through: sequence }
-      reread.push(...(removed.has(sequence) ? yield* Stream.runCollect(store.read(range)) : [record]))
-    }
-    records = reread
   })
 
   /** After an append of which nobody knows: reads what the log has more than the state. */
@@ -194,6 +198,13 @@ export const make = Effect.fnUntraced(function* (
       )
     })
 
+  /** After a failure that says nothing: the batch's records if it is in the log all the same. */
+  const lookUp = Effect.fnUntraced(function* (batchId: BatchId, failure: StoreUnavailable) {
+    yield* Effect.mapError(settle, () => failure)
+    const found = records.filter((record) => record.batchId === batchId)
+    return found.length === 0 ? yield* failure : found
+  })
+
   const append = Effect.fnUntraced(function* (draft: Draft | ReadonlyArray<Payload.Written>) {
     if (stopped !== undefined) return yield* stopped
     if (uncertain) yield* settle
@@ -215,7 +226,7 @@ export const make = Effect.fnUntraced(function* (
       if (Option.isNone(known)) return yield* legal.failure
     }
     uncertain = true
-    const appended = yield* Effect.retry(
+    const fresh = yield* Effect.retry(
       store.append({ conversationId, batch, expectedTail: tail, epoch, producerId }),
       retryPolicy
     ).pipe(
@@ -225,14 +236,21 @@ export const make = Effect.fnUntraced(function* (
           Effect.fail(position.epoch === epoch && position.producerId === producerId ? conflict : fenceOf(position))
         )
       ),
-      Effect.tapError(noteFailure)
+      Effect.tapError(noteFailure),
+      Effect.flatMap(take),
+      Effect.catchTag("StoreUnavailable", (failure) => lookUp(batch.batchId, failure))
     )
+    yield* saveCheckpoint(fresh.some(({ payload }) => payload._tag === "RunEnded" || payload._tag === "RunSuspended"))
+    return fresh
+  })
+
+  /** Takes in what was appended, or recognised. */
+  const take = Effect.fnUntraced(function* (appended: Appended) {
     // The batch is in the log, but somebody else has taken over since: nothing more may run here.
     if (appended.epoch !== epoch) return yield* stop(fenceOf(yield* store.tail({ conversationId })))
     const fresh = appended.records()
     if (appended.first === tail.sequence + 1) yield* absorb(fresh, appended.tail)
     uncertain = false
-    yield* saveCheckpoint(fresh.some(({ payload }) => payload._tag === "RunEnded" || payload._tag === "RunSuspended"))
     return fresh
   })
 
@@ -244,8 +262,13 @@ export const make = Effect.fnUntraced(function* (
     const report = yield* Effect.retry(
       store.redact({ ...request, conversationId, batchId, expectedTail: tail, epoch, producerId }),
       retryPolicy
-    ).pipe(Effect.tapError(noteFailure))
-    if (!report.replayed) yield* absorb(report.records(), report.tail)
+    ).pipe(
+      Effect.tapError(noteFailure),
+      // It may have happened all the same, and then nothing of it may be shown; if this fails, the next append asks.
+      Effect.tapError(() => (uncertain ? Effect.ignore(settle) : Effect.void))
+    )
+    if (report.epoch !== epoch) return yield* stop(fenceOf(yield* store.tail({ conversationId })))
+    if (report.first === tail.sequence + 1) yield* absorb(report.records(), report.tail)
     uncertain = false
     return report
   })
@@ -261,6 +284,9 @@ export const make = Effect.fnUntraced(function* (
     append: (draft) => exclusive.withPermit(append(draft)),
     redact: (request) => exclusive.withPermit(redact(request)),
     prompt: (options) => ConversationPrompt.project(state, records, options),
+    hasBatch: (batchId) =>
+      Effect.map(Effect.retry(store.batch({ conversationId, batchId }), retryPolicy), Option.isSome),
+    settle: exclusive.withPermit(Effect.suspend(() => (uncertain ? settle : Effect.void))),
     usedCallIds: (callIds) => Effect.retry(store.hasCallIds({ conversationId, callIds }), retryPolicy)
   }
   return writer

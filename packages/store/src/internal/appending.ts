@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { BatchRow, Commit, Head, RecordRow } from "../ConversationDriver.ts"
-import { AppendConflict, type AppendError, ConversationErased, type Tail } from "../StoreError.ts"
+import { AppendConflict, type AppendError, ConversationErased, InvalidEpoch, type Tail } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
 import { emptyTail, fenced, findHead, tailOf } from "./heads.ts"
@@ -18,6 +18,9 @@ import * as Rows from "./rows.ts"
 export const make = ({ driver, salt, steps, wakeups }: Context) => {
   const materialize = Effect.fn("ConversationStore.materialize")(function* (request: Model.MaterializeRequest) {
     const { conversationId, producerId } = request
+    if (request.epoch !== undefined && !(Number.isSafeInteger(request.epoch) && request.epoch >= 0)) {
+      return yield* new InvalidEpoch({ conversationId, epoch: String(request.epoch) })
+    }
     // Each turn commits, fails, or finds that somebody else has moved the epoch on.
     while (true) {
       const head = Option.getOrUndefined(yield* driver.head(conversationId))
@@ -91,7 +94,9 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
     if (stored !== undefined) {
       const { records } = yield* driver.records(Rows.rangeOf(conversationId, stored))
       if (Rows.isSameBatch(encoded, stored, records)) {
-        return Option.some(appended(conversationId, stored, records, true, head.epoch, steps))
+        // Looked at again behind the batch: whoever has appended it in between has taken over.
+        const { epoch } = yield* findHead(driver, conversationId)
+        return Option.some(appended(conversationId, stored, records, true, epoch, steps))
       }
       return yield* new AppendConflict({ conversationId, batchId, reason: "batch-content", tail })
     }

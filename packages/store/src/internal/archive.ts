@@ -59,6 +59,7 @@ export class ArchiveReader {
   private records: Array<RecordRow> = []
   private payloads: Array<Payload.Payload> = []
   private sequence = 0
+  private epoch = 0
   private tail: Digest.Digest = Digest.empty
   private readonly steps: Upcast.Steps
 
@@ -121,7 +122,11 @@ export class ArchiveReader {
     if (batch.epoch > this.header!.epoch) {
       return this.refuse("altered", line, `epoch ${batch.epoch} is over the header's ${this.header!.epoch}`)
     }
+    if (batch.epoch < this.epoch) {
+      return this.refuse("altered", line, `epoch ${batch.epoch} after epoch ${this.epoch}: epochs never fall`)
+    }
     this.batch = batch
+    this.epoch = batch.epoch
     this.records = []
     this.payloads = []
     return nothing

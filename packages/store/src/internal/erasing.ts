@@ -25,6 +25,7 @@ export const make = (
 ) => {
   /** Records behind `after`, as they can be read; a damaged one ends it. */
   const readFrom = (conversationId: ConversationId, after: number, through: number) => {
+    if (after >= through) return Stream.empty
     let next = after + 1
     return Stream.flatMap(pages(driver, { conversationId, after, through, reverse: false }), (page) => {
       const { failure, records } = Rows.readPage(conversationId, page, next, false, steps, true)
@@ -45,28 +46,36 @@ export const make = (
       })
     )
 
+  const isThere = (id: string) => Effect.map(driver.head(id), (head) => Option.isSome(head) && !head.value.erased)
+
   const redact = Effect.fn("ConversationStore.redact")(function* (request: Model.RedactRequest) {
     const { author, batchId, conversationId, epoch, expectedTail, producerId, reason } = request
     const invalid = (reason: string) => new InvalidBatch({ conversationId, batchId, reason })
     const wanted = new Set(request.sequences)
     if (wanted.size === 0) return yield* invalid("name at least one record to redact")
     const head = yield* findHead(driver, conversationId)
-    const last = Math.max(...wanted)
-    const first = Math.min(...wanted)
-    if (first < 1 || last > head.sequence) {
-      return yield* invalid(`the log has the records 1 to ${head.sequence}; ${first < 1 ? first : last} is not there`)
+    const absent = request.sequences.find((sequence) => !isPlace(sequence, head.sequence))
+    if (absent !== undefined) {
+      return yield* invalid(`the log has the records 1 to ${head.sequence}; ${absent} is not there`)
     }
+    const first = request.sequences.reduce((least, sequence) => Math.min(least, sequence))
+    // A repeated request is the one that is stored if it says the same of the log as it stood then.
+    const stored = Option.getOrUndefined(yield* driver.batch(conversationId, batchId))
+    const through = stored === undefined ? Math.min(head.sequence, expectedTail.sequence) : stored.first - 1
     const found: Array<Record_> = []
-    yield* Stream.runForEach(
-      readFrom(conversationId, first - 1, Math.min(head.sequence, expectedTail.sequence)),
-      (record) =>
-        Effect.sync(() => {
-          if (wanted.has(record.sequence) || summarises(record, first)) found.push(record)
-        })
+    let summarised = false
+    yield* Stream.runForEach(readFrom(conversationId, first - 1, through), (record) =>
+      Effect.sync(() => {
+        // A summary was made of the one before it, too.
+        const summary = isSummary(record, summarised ? 0 : first)
+        if (!wanted.has(record.sequence) && !summary) return
+        found.push(record)
+        summarised ||= isSummary(record, 0)
+      })
     )
     const payload: Payload.ContentRedacted = {
       _tag: "ContentRedacted",
-      sequences: found.map(({ sequence }) => sequence),
+      sequences: [...new Set([...found.map(({ sequence }) => sequence), ...wanted])].toSorted((a, b) => a - b),
       reason,
       ...(author === undefined ? {} : { author })
     }
@@ -95,41 +104,59 @@ export const make = (
         for (const child of Rows.childrenOf(page.records, steps)) children.add(child)
       })
     )
-    const there = yield* Effect.filter([...children], (id) =>
-      Effect.map(driver.head(id), (head) => Option.isSome(head) && !head.value.erased)
-    )
-    return there
+    children.delete(conversationId)
+    return yield* Effect.filter([...children], isThere)
   })
 
-  const erase = (request: Model.EraseRequest): ReturnType<typeof eraseOne> => eraseOne(request)
+  /** Forks that are there. What forks and imports that were cut off have staged is nobody's, and goes. */
+  const findForks = Effect.fnUntraced(function* (conversationId: ConversationId) {
+    const forks: Array<ConversationId> = []
+    for (const id of yield* driver.forks(conversationId)) {
+      if (isStaged(id)) yield* driver.discard(id)
+      else if (yield* isThere(id)) forks.push(Rows.brandConversationId(id))
+    }
+    return forks
+  })
 
-  const eraseOne = Effect.fn("ConversationStore.erase")(function* ({
-    cascade = false,
-    conversationId
-  }: Model.EraseRequest): Effect.fn.Return<Model.ErasureReport, Model.EraseError> {
-    const head = Option.getOrUndefined(yield* driver.head(conversationId))
-    if (head === undefined) return yield* new ConversationNotFound({ conversationId })
-    const now = yield* Rows.now
-    if (!head.erased) {
-      // First nobody may write any more: what is found now is all there is.
-      const { epoch, producerId } = head
-      yield* driver.commit({
+  /** Takes the conversation from whoever writes to it; gives it as it stands then: what is found in it is all there is. */
+  const close = Effect.fnUntraced(function* (conversationId: ConversationId) {
+    while (true) {
+      const head = Option.getOrUndefined(yield* driver.head(conversationId))
+      if (head === undefined) return yield* new ConversationNotFound({ conversationId })
+      const { epoch, erased, producerId, sequence, tail } = head
+      if (erased) return head
+      const closed = yield* driver.commit({
         conversationId,
-        guard: { epoch, producerId },
+        guard: { sequence, tail, epoch, producerId },
         head: { epoch: epoch + 1, producerId: null }
       })
+      if (closed === "committed") return head
     }
-    const forks = (yield* driver.forks(conversationId)).map(Rows.brandConversationId)
+  })
+
+  const erase = (request: Model.EraseRequest) => eraseOne(request, new Set())
+
+  /** `begun`: those whose erasure this one is a part of; a conversation may have started one that holds a copy of it. */
+  const eraseOne = Effect.fn("ConversationStore.erase")(function* (
+    { cascade = false, conversationId }: Model.EraseRequest,
+    begun: Set<ConversationId>
+  ): Effect.fn.Return<Model.ErasureReport, Model.EraseError> {
+    begun.add(conversationId)
+    const head = yield* close(conversationId)
+    const forks = yield* findForks(conversationId)
     const children = head.erased ? [] : yield* findChildren(conversationId, head.sequence)
-    const there = yield* Effect.filter(forks, (id) =>
-      Effect.map(driver.head(id), (fork) => Option.isSome(fork) && !fork.value.erased)
-    )
     // Copies before the original: an erasure that was cut off finds them again.
     const cascaded: Array<Model.ErasureReport> = []
-    if (cascade)
-      for (const copy of [...there, ...children]) cascaded.push(yield* erase({ conversationId: copy, cascade }))
+    if (cascade) {
+      for (const copy of [...forks, ...children]) {
+        if (!begun.has(copy)) cascaded.push(yield* eraseOne({ conversationId: copy, cascade }, begun))
+      }
+    }
     const asked = yield* askErasers({ conversationId, cascade })
-    const { callIds, checkpoints, records } = yield* driver.erase(conversationId, now)
+    const { callIds, checkpoints, records } = yield* driver.erase(conversationId, yield* Rows.now)
+    yield* driver.discard(stagedId(conversationId))
+    // Once more: one may have been made since.
+    const left = (yield* findForks(conversationId)).filter((id) => !begun.has(id))
     wakeups.notify(conversationId)
     const bytes: Scrubbed = yield* driver.scrub
     return {
@@ -137,7 +164,7 @@ export const make = (
       alreadyErased: head.erased,
       removed: { records, checkpoints, callIds, ...asked.removed },
       bytes,
-      copies: { forks: cascade ? [] : there, children: cascade ? [] : children, tables: asked.copies },
+      copies: { forks: left, children: cascade ? [] : children, tables: asked.copies },
       cascaded
     }
   })
@@ -147,8 +174,15 @@ export const make = (
 
 // --- internal ---
 
-/** A summary that stands for a record, or for one of those that are removed with it. */
-const summarises = ({ payload }: Record_, first: number): boolean => {
+const isPlace = (sequence: number, last: number): boolean =>
+  Number.isSafeInteger(sequence) && sequence >= 1 && sequence <= last
+
+/** Rows that are being staged; see `Staging`. */
+const isStaged = (id: string): boolean => id.startsWith("\u0000")
+const stagedId = (conversationId: ConversationId): string => `\u0000staged/${conversationId}`
+
+/** A summary that stands for a record, or for a later one. */
+const isSummary = ({ payload }: Record_, first: number): boolean => {
   const facts = payload._tag === "Redacted" ? payload.facts : payload
   return facts._tag === "Compacted" && facts.kind === "summary" && facts.coversThrough >= first
 }

@@ -10,13 +10,13 @@ import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import type { RecordRow } from "../ConversationDriver.ts"
-import { AlreadyExists, ConversationErased, NotABoundary } from "../StoreError.ts"
+import { AlreadyExists, ConversationErased, NotABoundary, StoreUnavailable } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
 import { findHead } from "./heads.ts"
 import { pages } from "./pages.ts"
 import * as Rows from "./rows.ts"
-import { type IdTwice, Staging } from "./staging.ts"
+import { Staging } from "./staging.ts"
 
 export const make = ({ driver, salt, steps, wakeups }: Context) => {
   /** Refuses an id that is taken, or blocked. */
@@ -62,10 +62,12 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
     const range = { conversationId: from, after: 0, through: sequence, reverse: false }
     let rows: Array<RecordRow> = []
     let payloads: Array<Payload.Payload> = []
+    let next = 1
     const copy = Stream.runForEach(pages(driver, range), (page) =>
       Effect.gen(function* () {
-        const { failure, records } = Rows.readPage(from, page, page.records[0]!.sequence, false, steps, true)
+        const { failure, records } = Rows.readPage(from, page, next, false, steps, true)
         if (failure !== undefined) return yield* failure
+        next += records.length
         for (const [i, row] of page.records.entries()) {
           rows.push(row)
           payloads.push(records[i]!.payload)
@@ -78,7 +80,8 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
       })
     )
     const digest = Digest.fromBytes(end.tail)
-    const id = derive("forked", into)
+    // With the place: an archive may bring a fork back under another id, to be forked again.
+    const id = derive("forked", into, String(sequence))
     const forked: Payload.Forked = { _tag: "Forked", from: { conversationId: from, sequence, digest } }
     const encoded = Rows.encodeBatch(into, {
       batchId: BatchId.make(id),
@@ -89,11 +92,18 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
     const created = yield* copy.pipe(
       Effect.andThen(staging.add(marked)),
       Effect.andThen(staging.commit()),
-      // The rows come from a log, and the id of the last one is of this fork alone.
-      Effect.catchTag("IdTwice", (error: IdTwice) => Effect.die(error)),
+      // The rows come from a log, and the id of the last one is of this fork alone: a key that exists is of another
+      // fork that stages at the same time.
+      Effect.catchTag("IdTwice", (cause) => Effect.fail(contended(into, cause))),
       Effect.ensuring(Effect.suspend(() => staging.discard()))
     )
     if (!created) return yield* new AlreadyExists({ conversationId: into })
+    // An erasure that was going on has listed the forks that were there: this one must not keep what it has removed.
+    const left = Option.getOrUndefined(yield* driver.head(from))
+    if (left?.erased === true) {
+      yield* driver.discard(into)
+      return yield* new ConversationErased({ conversationId: from })
+    }
     wakeups.notify(into)
     return { tail: marked.tail, epoch }
   })
@@ -104,3 +114,11 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
 // --- internal ---
 
 const forker = ProducerId.make("fork")
+
+const contended = (into: Model.ForkRequest["into"], cause: unknown) =>
+  new StoreUnavailable({
+    reason: "contention",
+    retryable: true,
+    detail: `somebody else is forking into ${into}; try again`,
+    cause
+  })

@@ -6,6 +6,7 @@ import * as Upcast from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ConversationDriver } from "../ConversationDriver.ts"
+import { Failpoints } from "../Failpoints.ts"
 import { Salts } from "../Salts.ts"
 import type { Options } from "../StoreModel.ts"
 import * as Appending from "./appending.ts"
@@ -13,6 +14,7 @@ import * as Archiving from "./archiving.ts"
 import * as Checkpointing from "./checkpointing.ts"
 import type { Context } from "./context.ts"
 import * as Erasing from "./erasing.ts"
+import * as Failing from "./failing.ts"
 import * as Forking from "./forking.ts"
 import * as Reading from "./reading.ts"
 import * as Tenancy from "./tenancy.ts"
@@ -20,7 +22,7 @@ import * as Wakeups from "./wakeups.ts"
 
 export const make = Effect.fnUntraced(function* (options: Options) {
   const root: Context = {
-    driver: yield* ConversationDriver,
+    driver: Failing.around(yield* ConversationDriver, yield* Failpoints),
     salt: yield* Salts,
     steps: yield* Upcast.Upcasts,
     erasers: yield* Erasers,

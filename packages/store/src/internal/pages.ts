@@ -7,6 +7,16 @@ import * as Stream from "effect/Stream"
 import type { ConversationDriver, Page, Range } from "../ConversationDriver.ts"
 import type { StoreUnavailable } from "../StoreError.ts"
 
+/** How many records to read first, before anything is known of their size: sixteen of the largest payloads are 64 MiB. */
+export const firstPage = 16
+
+/** Four times the last page, unless payloads like its own would make that large. */
+export const nextPage = ({ records }: Page): number => {
+  const bytes = records.reduce((sum, { payload }) => sum + payload.length, 1)
+  const fitting = Math.floor((pageBytes * records.length) / bytes)
+  return Math.max(1, Math.min(largestPage, fitting, records.length * 4))
+}
+
 /** Pages of a range, sized so that a page of large payloads stays small. */
 export const pages = (
   driver: ConversationDriver["Service"],
@@ -30,14 +40,5 @@ export const pages = (
 
 // --- internal ---
 
-// Sixteen of the largest payloads are 64 MiB.
-const firstPage = 16
 const largestPage = 512
 const pageBytes = 2 * 1024 * 1024
-
-/** Four times the last page, unless payloads like its own would make that large. */
-const nextPage = ({ records }: Page): number => {
-  const bytes = records.reduce((sum, { payload }) => sum + payload.length, 1)
-  const fitting = Math.floor((pageBytes * records.length) / bytes)
-  return Math.max(1, Math.min(largestPage, fitting, records.length * 4))
-}

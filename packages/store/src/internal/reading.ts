@@ -13,7 +13,7 @@ import type { ReadError, StoreUnavailable } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
 import { findHead, ownerOf, tailOf } from "./heads.ts"
-import { pages } from "./pages.ts"
+import { firstPage, nextPage, pages } from "./pages.ts"
 import * as Rows from "./rows.ts"
 import { Verifier } from "./verify.ts"
 
@@ -42,23 +42,24 @@ export const make = ({ driver, steps, wakeups }: Context) => {
       Effect.gen(function* () {
         const { conversationId } = request
         const wakeup = yield* wakeups.subscribe(conversationId)
-        const next = (after: number) =>
+        const next = ({ after, limit }: { readonly after: number; readonly limit: number }) =>
           Effect.gen(function* () {
             while (true) {
               // Closed before the look: a commit that the look misses opens it again.
               wakeup.closeUnsafe()
               const head = yield* findHead(driver, conversationId)
               if (head.sequence > after) {
-                const range = { conversationId, after, through: head.sequence, limit: observedPage, reverse: false }
+                const range = { conversationId, after, through: head.sequence, limit, reverse: false }
                 const page = yield* driver.records(range)
                 const { failure, records } = Rows.readPage(conversationId, page, after + 1, false, steps, true)
                 if (failure !== undefined && records.length === 0) return yield* failure
-                return [records, Option.some(records.at(-1)?.sequence ?? after)] as const
+                const last = records.at(-1)?.sequence ?? after
+                return [records, Option.some({ after: last, limit: nextPage(page) })] as const
               }
               yield* wakeup.await
             }
           })
-        return Stream.paginate(Math.max(0, request.after), next)
+        return Stream.paginate({ after: Math.max(0, request.after), limit: firstPage }, next)
       })
     )
 
@@ -124,7 +125,6 @@ export const make = ({ driver, steps, wakeups }: Context) => {
 
 // --- internal ---
 
-const observedPage = 256
 const listPage = 500
 // No id has a control character; rows that are staged, or of a tenant, begin with one.
 const beforeAnyId = "\u001f"

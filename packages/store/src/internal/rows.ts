@@ -46,7 +46,7 @@ export const encodeBatch = (
   const texts: Array<string> = []
   let units = 0
   for (const { at, payload, recordId } of records) {
-    if (!Number.isSafeInteger(at)) {
+    if (!Number.isSafeInteger(at) || Math.abs(at) > 8.64e15) {
       return Result.fail(
         new InvalidBatch({ conversationId, batchId, recordId, reason: `at is ${at}, not milliseconds since 1970` })
       )

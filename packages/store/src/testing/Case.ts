@@ -10,7 +10,7 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
-import { ConversationStore } from "../ConversationStore.ts"
+import { ConversationStore, Tenants } from "../ConversationStore.ts"
 import { show, Unmet } from "./Expect.ts"
 import { Scenario } from "./Scenario.ts"
 
@@ -29,6 +29,14 @@ export class ConformanceViolation extends Schema.TaggedError<ConformanceViolatio
 }
 
 /**
+ * What a case may use: the store, and the stores of tenants over the same database.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Stores = ConversationStore | Tenants
+
+/**
  * One case. Whatever a store does wrong, dying included, is a violation.
  *
  * @category models
@@ -36,7 +44,7 @@ export class ConformanceViolation extends Schema.TaggedError<ConformanceViolatio
  */
 export interface ConformanceCase {
   readonly name: string
-  readonly run: Effect.Effect<void, ConformanceViolation, ConversationStore>
+  readonly run: Effect.Effect<void, ConformanceViolation, Stores>
 }
 
 /**
@@ -50,7 +58,8 @@ export const make = (
   body: (scenario: Scenario) => Effect.Effect<void, unknown, Scope.Scope>
 ): ConformanceCase => ({
   name,
-  run: Effect.flatMap(ConversationStore, (store) => Effect.scoped(body(new Scenario(name, store)))).pipe(
+  run: Effect.all([ConversationStore, Tenants]).pipe(
+    Effect.flatMap(([store, tenants]) => Effect.scoped(body(new Scenario(name, store, tenants)))),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(violation(name, Cause.squash(cause)))
     )

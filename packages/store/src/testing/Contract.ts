@@ -10,7 +10,9 @@ import { checkOrderCases } from "./CheckOrderCases.ts"
 import { checkpointCases } from "./CheckpointCases.ts"
 import { clockCases } from "./ClockCases.ts"
 import { concurrencyCases } from "./ConcurrencyCases.ts"
+import { eraseCases } from "./EraseCases.ts"
 import { exportCases } from "./ExportCases.ts"
+import { forkCases } from "./ForkCases.ts"
 import { importBatchesCases } from "./ImportBatchesCases.ts"
 import { importCases } from "./ImportCases.ts"
 import { largeImportCases } from "./LargeImportCases.ts"
@@ -19,8 +21,10 @@ import { listCases } from "./ListCases.ts"
 import { materializeCases } from "./MaterializeCases.ts"
 import { observeCases } from "./ObserveCases.ts"
 import { readCases } from "./ReadCases.ts"
+import { redactCases } from "./RedactCases.ts"
 import { refusedImportCases } from "./RefusedImportCases.ts"
 import { replayCases } from "./ReplayCases.ts"
+import { tenantCases } from "./TenantCases.ts"
 import { unicodeCases } from "./UnicodeCases.ts"
 import { verifyCases } from "./VerifyCases.ts"
 
@@ -49,7 +53,11 @@ export const contract: ReadonlyArray<ConformanceCase> = [
   ...unicodeCases,
   ...limitCases,
   ...concurrencyCases,
-  ...clockCases
+  ...clockCases,
+  ...forkCases,
+  ...redactCases,
+  ...eraseCases,
+  ...tenantCases
 ]
 
 /**
@@ -58,4 +66,4 @@ export const contract: ReadonlyArray<ConformanceCase> = [
  * @category cases
  * @since 0.1.0
  */
-export const contractSize = 302
+export const contractSize = 447

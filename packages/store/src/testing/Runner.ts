@@ -7,8 +7,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
-import type { ConversationStore } from "../ConversationStore.ts"
-import { type ConformanceCase, ConformanceViolation } from "./Case.ts"
+import { type ConformanceCase, ConformanceViolation, type Stores } from "./Case.ts"
 import { contract } from "./Contract.ts"
 
 /**
@@ -46,7 +45,7 @@ export interface Report {
  */
 export const run = <E>(
   cases: ReadonlyArray<ConformanceCase>,
-  layer: Layer.Layer<ConversationStore, E>,
+  layer: Layer.Layer<Stores, E>,
   options: { readonly timeLimit?: Duration.Input | undefined } = {}
 ): Effect.Effect<Report, E> =>
   Effect.forEach(cases, (each) => Effect.result(limited(each, options.timeLimit ?? "1 minute"))).pipe(

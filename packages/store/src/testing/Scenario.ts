@@ -4,10 +4,10 @@
  * @since 0.1.0
  */
 import type { Batch, CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { ConversationId, derive, ProducerId } from "@colloquy/session/Ids"
+import { ConversationId, derive, ProducerId, TenantId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
-import type { ConversationStore } from "../ConversationStore.ts"
+import type { ConversationStore, Tenants } from "../ConversationStore.ts"
 import type { AppendError, ReadError, StoreUnavailable, Tail } from "../StoreError.ts"
 import type { Appended, AppendRequest, Summary } from "../StoreModel.ts"
 import { batch, created } from "./Records.ts"
@@ -23,10 +23,18 @@ type Store = ConversationStore["Service"]
 export class Scenario {
   readonly store: Store
   private readonly name: string
+  private readonly tenants: Tenants["Service"]
 
-  constructor(name: string, store: Store) {
+  constructor(name: string, store: Store, tenants: Tenants["Service"]) {
     this.name = name
     this.store = store
+    this.tenants = tenants
+  }
+
+  /** The same place, with the same ids, of one tenant of this case. */
+  tenant(suffix: string): Scenario {
+    const tenant = TenantId.make(derive("conformance", this.name, suffix))
+    return new Scenario(this.name, this.tenants.store(tenant), this.tenants)
   }
 
   /** A conversation of this case. */

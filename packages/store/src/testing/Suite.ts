@@ -6,7 +6,7 @@
 import { assert, layer as withLayer } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
-import type { ConversationStore } from "../ConversationStore.ts"
+import type { Stores } from "./Case.ts"
 import { contract, contractSize } from "./Contract.ts"
 
 /**
@@ -23,7 +23,7 @@ import { contract, contractSize } from "./Contract.ts"
  * @category running
  * @since 0.1.0
  */
-export const suite = <E>(name: string, layer: Layer.Layer<ConversationStore, E>): void =>
+export const suite = <E>(name: string, layer: Layer.Layer<Stores, E>): void =>
   withLayer(layer, { excludeTestServices: true, timeout: hookTimeout })(name, (it) => {
     for (const { name, run } of contract) it.effect(name, () => run, caseTimeoutMillis)
 

@@ -4,6 +4,10 @@
  *
  * @since 0.1.0
  */
-export { type ConformanceCase, ConformanceViolation } from "./Case.ts"
+export { type ConformanceCase, ConformanceViolation, type Stores } from "./Case.ts"
 export { contract, contractSize } from "./Contract.ts"
 export { describe, type Report, run } from "./Runner.ts"
+export { modelCheck, type Options as ModelCheckOptions } from "./ModelCheck.ts"
+export { type FailpointCase, failpointCases } from "./Failpoints.ts"
+export { type Options as ProcessOptions, type ProcessCase, processCases } from "./ProcessCases.ts"
+export type { Shared } from "./ProcessChildren.ts"

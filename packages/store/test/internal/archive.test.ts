@@ -65,6 +65,21 @@ describe("the reader of an archive", () => {
     assert.isUndefined(headless?._tag === "ImportRejected" ? headless.conversationId : headless)
   })
 
+  it("refuses an epoch that falls, or is over the header's", () => {
+    const epochs = (...epochs: ReadonlyArray<number>) => {
+      let next = 0
+      return archive.map((line) => {
+        const parsed = JSON.parse(line)
+        if (parsed.header !== undefined) parsed.header.epoch = 2
+        if (parsed.batch !== undefined) parsed.batch.epoch = epochs[next++]
+        return JSON.stringify(parsed)
+      })
+    }
+    assert.isUndefined(read(epochs(1, 2)).refusal)
+    assert.deepStrictEqual(refusal(epochs(2, 1)), { reason: "altered", line: 4 })
+    assert.deepStrictEqual(refusal(epochs(1, 3)), { reason: "altered", line: 4 })
+  })
+
   it("refuses a line that is cut at any place", () => {
     const last = archive.at(-1)!
     for (let end = 1; end < last.length; end++) {

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { ConversationId } from "@colloquy/session/Ids"
 import { ConversationNotFound } from "@colloquy/store/StoreError"
-import { ConversationStore } from "@colloquy/store/ConversationStore"
+import { ConversationStore, Tenants } from "@colloquy/store/ConversationStore"
 import { contract, describe as described, type Report, run } from "@colloquy/store/testing"
 import { make } from "@colloquy/store/testing/Case"
 import { equal, fails } from "@colloquy/store/testing/Expect"
@@ -11,9 +11,12 @@ import * as Layer from "effect/Layer"
 import { TestClock } from "effect/testing"
 
 const conversationId = ConversationId.make("c")
-const store = Layer.mock(ConversationStore)({
-  tail: () => Effect.fail(new ConversationNotFound({ conversationId }))
-})
+const one = Layer.mock(ConversationStore)({ tail: () => Effect.fail(new ConversationNotFound({ conversationId })) })
+const tenants = Layer.effect(
+  Tenants,
+  ConversationStore.useSync((store) => ({ store: () => store }))
+)
+const store = Layer.provideMerge(tenants, one)
 
 const passes = make("kit: passes", () => Effect.void)
 const unmet = make("kit: is not met", () => equal("the sum", 1 + 1, 3))
@@ -72,7 +75,7 @@ describe("a run of cases", () => {
 
   it.effect("fails only with what building the store fails with", () =>
     Effect.gen(function* () {
-      const broken = Layer.effect(ConversationStore, Effect.fail("no disk" as const))
+      const broken = Layer.merge(store, Layer.effectDiscard(Effect.fail("no disk" as const)))
       const failed: Effect.Effect<"no disk", Report> = Effect.flip(run([passes], broken))
       assert.strictEqual(yield* failed, "no disk")
       const never: Effect.Effect<Report> = run([unmet], store)

@@ -1,0 +1,54 @@
+/**
+ * A driver that hits a failpoint on each side of every write.
+ */
+import * as Effect from "effect/Effect"
+import type { Commit, ConversationDriver } from "../ConversationDriver.ts"
+import type { Failpoint, Write } from "../Failpoints.ts"
+import type { StoreUnavailable } from "../StoreError.ts"
+
+type Driver = ConversationDriver["Service"]
+
+export const around = (
+  driver: Driver,
+  hit: ((point: Failpoint) => Effect.Effect<void, StoreUnavailable>) | undefined
+): Driver => {
+  if (hit === undefined) return driver
+  const sides = <A>(write: Write, effect: Effect.Effect<A, StoreUnavailable>) =>
+    Effect.andThen(
+      hit(`${write}.before`),
+      Effect.tap(effect, () => hit(`${write}.after`))
+    )
+  return {
+    ...driver,
+    commit: (commit) => sides(writeOf(commit), driver.commit(commit)),
+    erase: (id, updatedAt) => sides("erase.empty", driver.erase(id, updatedAt)),
+    discard: (id) => sides("discard", driver.discard(id)),
+    scrub: sides("scrub", driver.scrub)
+  }
+}
+
+// --- internal ---
+
+/** Each verb's commits have a form of their own. */
+const writeOf = ({
+  adopt,
+  batches,
+  checkpoint,
+  conversationId,
+  guard,
+  head,
+  keepCheckpoints,
+  replaced
+}: Commit): Write => {
+  if (conversationId.includes("\u0000")) return "staging.part"
+  if (adopt !== undefined) return "staging.adopt"
+  if (guard === "absent") {
+    if (head.producerId !== null) return "materialize"
+    return head.forkedFrom === null ? "import" : "fork"
+  }
+  if (replaced !== undefined) return "redact"
+  if (checkpoint !== undefined) return "checkpoint.save"
+  if (batches !== undefined) return guard.producerId === null ? "import.extend" : "append"
+  if (keepCheckpoints !== undefined) return "checkpoint.prune"
+  return head.producerId === null ? "erase.close" : "materialize"
+}
