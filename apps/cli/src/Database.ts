@@ -1,14 +1,17 @@
 /**
  * The store of the conversations that `--db` names.
  */
+import { ConversationId } from "@colloquy/session/Ids"
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
 import type { ConversationStore } from "@colloquy/store/ConversationStore"
+import type { ConversationNotFound } from "@colloquy/store/StoreError"
+import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import { withoutSecrets } from "./DatabaseName.ts"
+import { type DatabaseName, describe } from "./DatabaseName.ts"
 import { Db } from "./Settings.ts"
 
 /**
@@ -39,21 +42,58 @@ export class DatabaseUnsupported extends Schema.TaggedError<DatabaseUnsupported>
   }
 }
 
+/**
+ * The database has no conversation of this id. Nothing was changed; `colloquy list` shows the ids that it has.
+ *
+ * @public
+ */
+export class ConversationAbsent extends Schema.TaggedError<ConversationAbsent>("@colloquy/cli/ConversationAbsent")(
+  "ConversationNotFound",
+  { conversationId: ConversationId, database: Schema.String }
+) {
+  override get message() {
+    return `there is no conversation ${this.conversationId} in ${this.database}: colloquy list shows what is there`
+  }
+}
+
 /** Everything that opening a database fails with. */
-export type DatabaseError = DatabaseMissing | DatabaseUnsupported | SqliteStorage.OpenError
+export type DatabaseError = CliError.ShowHelp | DatabaseMissing | DatabaseUnsupported | SqliteStorage.OpenError
+
+/** The database that was named; without one the verb was used wrongly. */
+export const named = (verb: string): Effect.Effect<DatabaseName, CliError.ShowHelp, (typeof Db)["Identifier"]> =>
+  Effect.flatMap(
+    Db,
+    Option.match({
+      onSome: Effect.succeed,
+      onNone: () =>
+        Effect.fail(
+          new CliError.ShowHelp({
+            commandPath: ["colloquy", verb],
+            errors: [new CliError.MissingOption({ option: "db" })]
+          })
+        )
+    })
+  )
+
+/** Says of a conversation that the store does not find where it was looked for. */
+export const absent = ({ conversationId }: ConversationNotFound) =>
+  Effect.flatMap(Db, (name) => {
+    const database = Option.match(name, { onSome: describe, onNone: () => "the database" })
+    return Effect.fail(new ConversationAbsent({ conversationId, database }))
+  })
 
 /**
- * The store. To `read`, the database must be there; to `write`, it is created where it is absent.
+ * The store, for this verb. To `read`, the database must be there; to `write`, it is created where it is absent.
  */
-export const layer = (access: "read" | "write") =>
+export const layer = (verb: string, access: "read" | "write") =>
   Layer.unwrap(
     Effect.gen(function* (): Effect.fn.Return<
       Layer.Layer<ConversationStore, SqliteStorage.OpenError>,
       DatabaseError,
       (typeof Db)["Identifier"] | FileSystem.FileSystem
     > {
-      const name = yield* Db
-      if (name._tag === "Postgres") return yield* new DatabaseUnsupported({ database: withoutSecrets(name.url) })
+      const name = yield* named(verb)
+      if (name._tag === "Postgres") return yield* new DatabaseUnsupported({ database: describe(name) })
       const { path } = name
       const fs = yield* FileSystem.FileSystem
       // An empty file is none either: opening it would make tables in it.

@@ -16,5 +16,8 @@ export const parseDatabase = (text: string): DatabaseName => {
   return { _tag: "Sqlite", path }
 }
 
+/** The database as messages name it. */
+export const describe = (name: DatabaseName): string => (name._tag === "Sqlite" ? name.path : withoutSecrets(name.url))
+
 /** A Postgres URL without user and password, for messages. */
 export const withoutSecrets = (url: string): string => url.replace(/\/\/[^/@]*@/, "//").replace(/\?.*$/, "")

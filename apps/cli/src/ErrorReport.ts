@@ -19,15 +19,22 @@ export const make = (cause: Cause.Cause<unknown>, isJson: boolean): ErrorReport 
   // The reader has what it wanted.
   if (error instanceof ReaderGone) return { exitCode: 0, lines: [] }
   if (CliError.isCliError(error) && error._tag === "ShowHelp") {
-    // Help and errors are on stderr already.
+    // Help and errors are on stderr already; help alone does not say what it is there for.
     const [first] = error.errors
-    const usage = { tag: first?._tag ?? "MissingSubcommand", message: first?.message ?? "name a subcommand" }
-    return { exitCode: 2, lines: isJson ? [toJson({ error: usage })] : [] }
+    const usage = first ?? { _tag: "MissingSubcommand", message: "a subcommand is missing: name one of those above" }
+    const json = toJson({ error: { tag: usage._tag, message: usage.message } })
+    return {
+      exitCode: 2,
+      lines: [...(first === undefined ? [`colloquy: ${usage.message}`] : []), ...(isJson ? [json] : [])]
+    }
   }
   const message = Cause.hasFails(cause) ? messageOf(error) : `internal fault, please report it: ${messageOf(error)}`
   return {
     exitCode: 1,
-    lines: [`colloquy: ${visible(message)}`, ...(isJson ? [toJson({ error: { tag, message } })] : [])]
+    lines: [
+      `colloquy: ${visible(message).replace(/\s*\n\s*/g, " ")}`,
+      ...(isJson ? [toJson({ error: { tag, message } })] : [])
+    ]
   }
 }
 

@@ -3,6 +3,9 @@
  *
  * Each prompt must survive the codec of Effect AI there and back, and must hold nothing that providers refuse. What the
  * projection had to repair is counted once, however many prompts show it.
+ *
+ * Each prompt is projected and encoded whole, as a model would have been given it, so the check of one conversation costs
+ * the square of its visible runs; a compaction starts anew.
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Conversation from "@colloquy/session/Conversation"

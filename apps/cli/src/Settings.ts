@@ -6,13 +6,14 @@ import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
 import { parseDatabase } from "./DatabaseName.ts"
 
-/** `--db`, or the environment variable `COLLOQUY_DB`. */
+/** `--db`, or the environment variable `COLLOQUY_DB`; none is wrong usage of a verb, which asks for it by itself. */
 export const Db = GlobalFlag.Setting("db")({
   flag: Flag.String("db").pipe(
     Flag.withMetavar("<path|sqlite:path|postgres://…>"),
     Flag.withDescription("The database; without the flag, that of the environment variable COLLOQUY_DB"),
     Flag.withFallbackConfig(Config.String("COLLOQUY_DB")),
-    Flag.mapTryCatch(parseDatabase, (error) => (error instanceof Error ? error.message : String(error)))
+    Flag.mapTryCatch(parseDatabase, (error) => (error instanceof Error ? error.message : String(error))),
+    Flag.optional
   )
 })
 

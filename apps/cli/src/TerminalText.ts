@@ -23,6 +23,12 @@ export const shorten = (text: string, most: number): string => {
   return `${characters.slice(0, most).join("")}… (${characters.length - most} more)`
 }
 
+/** UTC to the second; milliseconds that no calendar reaches stand as they are. */
+export const timeText = (millis: number): string => {
+  const time = new Date(millis)
+  return Number.isNaN(time.getTime()) ? String(millis) : time.toISOString().slice(0, 19).replace("T", " ")
+}
+
 /** `1 record`, `2 records`. */
 export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`
 

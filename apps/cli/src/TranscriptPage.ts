@@ -9,7 +9,7 @@ import type * as Payload from "@colloquy/session/Payload"
 import type { Usage } from "@colloquy/session/Usage"
 import type { Position } from "@colloquy/store/StoreModel"
 import { brief, contentLines, indented, resultLine } from "./MessageText.ts"
-import { oneLine, shorten, type Style } from "./TerminalText.ts"
+import { oneLine, shorten, type Style, timeText } from "./TerminalText.ts"
 
 /** The lines of the page; `records` are all of the conversation, in order. */
 export const transcriptPage = (
@@ -55,7 +55,7 @@ const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<strin
         ? []
         : ["", style.strong("instructions"), ...indented(shorten(payload.instructions, instructionCharacters))]
     case "RunStarted":
-      return ["", style.faint(`--- ${oneLine(payload.runId)} · ${oneLine(payload.agent)} · ${timeOf(record)} ---`)]
+      return ["", style.faint(`--- ${oneLine(payload.runId)} · ${oneLine(payload.agent)} · ${timeText(record.at)} ---`)]
     case "InputRecorded": {
       const { author, kind, message } = payload
       const by = author === undefined ? "" : ` (${oneLine(author)})`
@@ -112,8 +112,3 @@ const repairLines = (repairs: ReadonlyArray<ConversationPrompt.Repair>, style: S
   repairs.map(({ callId, kind }) =>
     style.faint(`! models are not shown this as it stands: ${kind}${callId === undefined ? "" : ` ${oneLine(callId)}`}`)
   )
-
-const timeOf = ({ at }: CanonicalRecord): string => {
-  const time = new Date(at)
-  return Number.isNaN(time.getTime()) ? String(at) : time.toISOString().slice(0, 19).replace("T", " ")
-}

@@ -63,7 +63,7 @@ describe("chat", () => {
     assert.deepInclude(report, { ok: true, conversations: 1, prompts: 2 })
   })
 
-  it.concurrent("takes each line of stdin as a turn, up to an empty one", async () => {
+  it.concurrent("takes each line of a pipe as a turn, and skips blank ones", async () => {
     const home = folder()
     const [node = "", ...args] = home.command
     const child = spawn(node, [...args, "chat", "ticket", "--db", "a.db", "--json"], {
@@ -73,7 +73,7 @@ describe("chat", () => {
     })
     let stdout = ""
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text))
-    child.stdin.end("a b\nc d e\n\nnot said\n")
+    child.stdin.end("\na b\n \n\nc d e\n\n")
     const code = await new Promise((resolve) => child.on("close", resolve))
     assert.strictEqual(code, 0)
     assert.deepStrictEqual(
@@ -117,6 +117,11 @@ describe("chat", () => {
 })
 
 describe("resume", () => {
+  it.concurrent("says in its help that it takes the conversation over", async () => {
+    const { stdout } = await folder().run("resume", "--help")
+    assert.match(stdout, /Take a conversation over from whoever runs it/)
+  })
+
   it.concurrent("finishes the run that was cut off, under its id", async () => {
     const home = folder()
     await leaveUnfinished(home, "assistant")

@@ -149,9 +149,23 @@ describe("again", () => {
   })
 })
 
+it.concurrent("takes a conversation with a time that cannot be, and those behind it", async () => {
+  const home = folder()
+  const odd = chat("b", { ...S.user("hi"), timestamp: 1e300 }, S.says("hello"))
+  home.write("a.jsonl", lines(small("a"), odd, small("c")))
+  const { imported, repairs } = report(await importInto(home, "a.jsonl"))
+  assert.strictEqual(imported, 3)
+  assert.deepStrictEqual(repairs, [{ conversationId: "b", kind: "unknown-field", count: 1 }])
+  const { stdout } = await home.run("show", "b", "--db", "a.db")
+  assert.match(stdout, /import\.unknown-field \{"timestamp":1e\+300\}/)
+  assert.deepInclude(report(await importInto(home, "a.jsonl")), { imported: 0, unchanged: 3 })
+})
+
 describe("a file that is unfit", () => {
   const good = json(small("good"))
   const large = json(chat("large", S.user("x".repeat(5 * 1024 * 1024))))
+  const usage = { prompt_tokens: Number.MAX_SAFE_INTEGER }
+  const spent = json(chat("spent", S.user("hi"), S.says("a", { usage }), S.says("b", { usage })))
   const notUtf8 = Buffer.concat([
     Buffer.from(`${good}\n{"id":"x","messages":[{"role":"user","content":"`),
     Buffer.from([0xff]),
@@ -173,6 +187,7 @@ describe("a file that is unfit", () => {
     ["is not UTF-8", notUtf8, "ImportRejected", /line 2, byte 49 .*encoding.*UTF-8/],
     ["is not UTF-8 but UTF-16", Buffer.from(good, "utf16le").subarray(2), "ImportRejected", /refused/],
     ["has a message over the limit", `${good}\n${large}\n`, "LimitExceeded", /line 2, message 1 .*payload-bytes/],
+    ["has tokens that no number holds", `${good}\n${spent}\n${good}`, "ImportRejected", /line 2.* .*invalid/],
     [
       "nests too deep",
       `${good}\n${`{"id":"d","messages":[{"role":"tool","content":${"[".repeat(80)}${"]".repeat(80)}}]}`}`,

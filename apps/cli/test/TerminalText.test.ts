@@ -1,5 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
-import { oneLine, shorten, table, visible } from "../src/TerminalText.ts"
+import { oneLine, shorten, table, timeText, visible } from "../src/TerminalText.ts"
+
+describe("timeText", () => {
+  it("is UTC to the second, and the number itself where no calendar reaches", () => {
+    assert.strictEqual(timeText(Date.UTC(2025, 0, 2, 3, 4, 5, 678)), "2025-01-02 03:04:05")
+    assert.strictEqual(timeText(9e15), "9000000000000000")
+  })
+})
 
 describe("TerminalText", () => {
   it("shows control characters and escapes as what they are", () => {

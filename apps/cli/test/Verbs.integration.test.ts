@@ -2,6 +2,8 @@
  * The other verbs, their JSON, and how each way of using them wrongly ends.
  */
 import { spawn } from "node:child_process"
+import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, beforeAll, describe, it } from "vitest"
 import { environment, errorOf, folder, type Folder, value, values } from "./colloquy.ts"
 import * as S from "./import/samples.ts"
@@ -19,6 +21,9 @@ beforeAll(async () => {
   template.write("a.jsonl", chats.map((chat) => JSON.stringify(chat)).join("\n"))
   assert.strictEqual((await template.run("import", "a.jsonl", "--db", "a.db")).code, 0)
 })
+
+/** What is said of a conversation that it does not have. */
+const absent = "there is no conversation nobody in a.db: colloquy list shows what is there"
 
 /** A folder with a copy of the database. */
 const filled = (): Folder => {
@@ -57,6 +62,16 @@ describe("list", () => {
     assert.match(stdout, /^conversation {2}status {2}records/)
     assert.match(stdout, /\\x1b\[2J/)
     assertHarmless(stdout)
+  })
+
+  it.concurrent("shows a time that no calendar reaches as it is", async () => {
+    const home = filled()
+    const database = new DatabaseSync(join(home.path, "a.db"))
+    database.exec("UPDATE conversations SET updated_at = 9000000000000000")
+    database.close()
+    const { code, stderr, stdout } = await home.run("list", "--db", "a.db")
+    assert.deepStrictEqual([code, stderr], [0, ""])
+    assert.match(stdout, /^a +idle +11 {2}9000000000000000$/m)
   })
 })
 
@@ -118,7 +133,10 @@ describe("show", () => {
     const home = filled()
     const { code, stderr, stdout } = await home.run("show", "nobody", "--db", "a.db", "--json")
     assert.deepStrictEqual([code, stdout], [1, ""])
-    assert.strictEqual(errorOf(stderr).tag, "ConversationNotFound")
+    assert.deepStrictEqual(errorOf(stderr), {
+      tag: "ConversationNotFound",
+      message: absent
+    })
   })
 })
 
@@ -138,6 +156,8 @@ describe("verify", () => {
       prompts: 2,
       repairs: [{ conversationId: "a", kind: "call-without-result", count: 1 }]
     })
+    const nobody = await home.run("verify", "nobody", "--db", "a.db")
+    assert.strictEqual(nobody.stderr, `colloquy: ${absent}\n`)
     assert.match((await home.run("verify", "--db", "a.db")).stdout, /^2 conversations, 16 records, 5 batches: ok$/m)
   })
 
@@ -192,8 +212,8 @@ describe("export", () => {
 
   it.concurrent("leaves no part of a file behind when it fails", async () => {
     const home = filled()
-    const absent = await home.run("export", "nobody", "--out", "x.ndjson", "--db", "a.db", "--json")
-    assert.deepStrictEqual([absent.code, errorOf(absent.stderr).tag], [1, "ConversationNotFound"])
+    const nobody = await home.run("export", "nobody", "--out", "x.ndjson", "--db", "a.db", "--json")
+    assert.deepStrictEqual([nobody.code, errorOf(nobody.stderr)], [1, { tag: "ConversationNotFound", message: absent }])
     const nowhere = await home.run("export", "--all", "--out", "no/x.ndjson", "--db", "a.db", "--json")
     assert.deepStrictEqual([nowhere.code, errorOf(nowhere.stderr).tag], [1, "FileUnwritable"])
     assert.deepStrictEqual(
@@ -276,6 +296,29 @@ describe("wrong usage", () => {
       assert.deepStrictEqual(home.files(), [])
     })
   }
+
+  it.concurrent("is to name no database, and says so before anything else", async () => {
+    const home = folder()
+    for (const verb of [["show", "a"], ["verify"], ["chat", "a"], ["resume", "a"], ["import", "absent.jsonl"]]) {
+      const { code, stderr, stdout } = await home.run(...verb)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, new RegExp(`^ {2}colloquy ${verb[0]}`, "m"))
+      assert.match(stderr, /Missing required flag: --db/)
+    }
+  })
+
+  it.concurrent("is to name no subcommand, whether a database is named or not", async () => {
+    const home = folder()
+    for (const args of [[], ["--db", "a.db"], ["--json"]]) {
+      const { code, stderr, stdout } = await home.run(...args)
+      assert.deepStrictEqual([code, stdout], [2, ""])
+      assert.match(stderr, /USAGE\n {2}colloquy/)
+      assert.match(stderr, /^colloquy: a subcommand is missing/m)
+      assert.notMatch(stderr, /Missing required flag/)
+      if (args.includes("--json")) assert.strictEqual(errorOf(stderr).tag, "MissingSubcommand")
+    }
+    assert.deepStrictEqual(home.files(), [])
+  })
 
   it.concurrent("is not to ask for help or the version", async () => {
     const home = folder()

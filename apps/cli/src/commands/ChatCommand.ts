@@ -1,5 +1,9 @@
 /**
  * `colloquy chat`: says something in a conversation, or goes on talking, a line a turn.
+ *
+ * A run that has not ended is left alone, unless `--takeover` closes it as failed and goes on. A conversation that is idle
+ * is taken over without being asked, also from a process that has it open: no run is cut off and nothing written is lost,
+ * and the other process is told so when it writes next.
  */
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type { ConversationId } from "@colloquy/session/Ids"
@@ -42,7 +46,7 @@ export const chatCommand = Command.make(
     conversation: conversationArgument,
     message: Argument.String("message").pipe(
       Argument.optional,
-      Argument.withDescription("What to say; without it, each line of stdin is a turn")
+      Argument.withDescription("What to say; without it, each line of stdin that is not blank is a turn")
     ),
     takeover: Flag.Boolean("takeover").pipe(
       Flag.withDefault(false),
@@ -54,21 +58,26 @@ export const chatCommand = Command.make(
     if (Option.isSome(message)) return yield* turn(conversation, message.value)
     const { isJson } = yield* Output
     const stdio = yield* Stdio.Stdio
-    const prompt = isJson || !process.stdin.isTTY ? Effect.void : Console.error("\nyou (an empty line or Ctrl-D ends):")
+    const isTerminal = yield* stdio.stdinIsTerminal
+    const prompt = isJson || !isTerminal ? Effect.void : Console.error("\nyou (an empty line or Ctrl-D ends):")
     yield* prompt
-    yield* stdio.stdin.pipe(
-      Stream.decodeText,
-      Stream.splitLines,
-      Stream.takeWhile((line) => line.trim() !== ""),
-      Stream.runForEach((line) => Effect.andThen(turn(conversation, line), prompt))
-    )
+    const lines = Stream.splitLines(Stream.decodeText(stdio.stdin))
+    yield* Stream.runForEach(turns(lines, isTerminal), (line) => Effect.andThen(turn(conversation, line), prompt))
   })
 ).pipe(
-  Command.provide(Layer.provideMerge(Layer.merge(AgentRuntime.layer, OfflineAgent.layer), Database.layer("write"))),
+  Command.provide(
+    Layer.provideMerge(Layer.merge(AgentRuntime.layer, OfflineAgent.layer), Database.layer("chat", "write"))
+  ),
   Command.withDescription("Talk in a conversation; it is created where it is absent. Speaks with an offline model")
 )
 
+/** The lines to say: a blank one ends the talk at a terminal, and is skipped elsewhere. Public for tests. */
+export const turns = <E, R>(lines: Stream.Stream<string, E, R>, isTerminal: boolean): Stream.Stream<string, E, R> =>
+  isTerminal ? Stream.takeWhile(lines, isSaid) : Stream.filter(lines, isSaid)
+
 // --- internal ---
+
+const isSaid = (line: string): boolean => line.trim() !== ""
 
 const refuseUnfinished = Effect.fnUntraced(function* (conversationId: ConversationId) {
   const store = yield* ConversationStore

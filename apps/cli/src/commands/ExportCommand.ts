@@ -25,13 +25,16 @@ export const exportCommand = Command.make(
     out: Flag.String("out").pipe(Flag.optional, Flag.withDescription("Write to this file in place of stdout")),
     force: Flag.Boolean("force").pipe(Flag.withDefault(false), Flag.withDescription("Overwrite the file of --out"))
   },
-  Effect.fn("colloquy.export")(function* ({ all, conversation, force, out }) {
-    if (all === Option.isSome(conversation)) return yield* wrongUsage
-    yield* Effect.provide(
-      exportTo(Option.getOrUndefined(conversation), Option.getOrUndefined(out), force),
-      Database.layer("read")
-    )
-  })
+  Effect.fn("colloquy.export")(
+    function* ({ all, conversation, force, out }) {
+      if (all === Option.isSome(conversation)) return yield* wrongUsage
+      yield* Effect.provide(
+        exportTo(Option.getOrUndefined(conversation), Option.getOrUndefined(out), force),
+        Database.layer("export", "read")
+      )
+    },
+    Effect.catchTag("ConversationNotFound", Database.absent)
+  )
 ).pipe(
   Command.withDescription("Export conversations as archives, which import takes back unchanged, digests and all"),
   Command.withExamples([

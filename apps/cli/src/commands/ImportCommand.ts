@@ -32,6 +32,8 @@ export const importCommand = Command.make(
     )
   },
   Effect.fn("colloquy.import")(function* ({ file, format, idPrefix }) {
+    // Wrong usage is said before the file is looked at.
+    yield* Database.named("import")
     const output = yield* Output
     const source = yield* TranscriptFile.open(file, Option.getOrUndefined(format))
     const isArchive = source.shape.format === "archive"
@@ -53,7 +55,7 @@ export const importCommand = Command.make(
 const importArchive = Effect.fnUntraced(function* (source: TranscriptFile.TranscriptFile, prefix: string) {
   const progress = yield* Progress
   const onBytes = yield* progress.track("importing", source.bytes)
-  return yield* Effect.provide(ArchiveImport.write(source, { prefix, onBytes }), Database.layer("write"))
+  return yield* Effect.provide(ArchiveImport.write(source, { prefix, onBytes }), Database.layer("import", "write"))
 }, Effect.scoped)
 
 /** The database is opened, and created, only for a file that was found fit. */
@@ -61,7 +63,7 @@ const importForeign = Effect.fnUntraced(function* (source: TranscriptFile.Transc
   const progress = yield* Progress
   const onBytes = yield* progress.track("importing", source.bytes * 2)
   const checked = yield* ForeignImport.check(source, { prefix, onBytes })
-  return yield* Effect.provide(ForeignImport.write(checked, onBytes), Database.layer("write"))
+  return yield* Effect.provide(ForeignImport.write(checked, onBytes), Database.layer("import", "write"))
 }, Effect.scoped)
 
 /** So many repairs are listed one by one; more are summed up by kind. */

@@ -11,7 +11,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import { Output, toJson } from "../Output.ts"
-import { oneLine, shorten, table } from "../TerminalText.ts"
+import { oneLine, shorten, table, timeText } from "../TerminalText.ts"
 
 export const listCommand = Command.make(
   "list",
@@ -30,7 +30,7 @@ export const listCommand = Command.make(
     yield* output.lines(Stream.flattenIterable(Stream.map(Stream.grouped(summaries, pageRows), page)))
   })
 ).pipe(
-  Command.provide(Database.layer("read")),
+  Command.provide(Database.layer("list", "read")),
   Command.withDescription("List the conversations, in the order of their ids")
 )
 
@@ -57,7 +57,7 @@ const page = (summaries: ReadonlyArray<Summary>): ReadonlyArray<string> =>
       oneLine(conversationId),
       status,
       tail.sequence,
-      new Date(updatedAt).toISOString().slice(0, 19).replace("T", " "),
+      timeText(updatedAt),
       shorten(oneLine(title ?? ""), 60)
     ])
   )

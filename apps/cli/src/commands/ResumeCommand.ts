@@ -1,5 +1,9 @@
 /**
- * `colloquy resume`: finishes the run that a crash cut off.
+ * `colloquy resume`: takes a conversation over, and finishes the run that has not ended.
+ *
+ * Nothing tells a run that a crash has cut off from one that another process is at, so this takes the conversation from
+ * whoever runs it: that is its purpose, and who calls it says that the other one is gone. One that is not stops at its
+ * next write, which is refused; what it has written stays.
  */
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import * as Command from "effect/cli/Command"
@@ -22,8 +26,9 @@ export const resumeCommand = Command.make(
       : output.text(visible(text).split("\n"))
   })
 ).pipe(
-  Command.provide(Layer.provide(Layer.merge(AgentRuntime.layer, OfflineAgent.layer), Database.layer("read"))),
+  Command.provide(Layer.provide(Layer.merge(AgentRuntime.layer, OfflineAgent.layer), Database.layer("resume", "read"))),
   Command.withDescription(
-    "Finish the run that a crash cut off, with an offline model; a process that still runs it stops at its next step"
+    "Take a conversation over from whoever runs it, and finish the run that has not ended, with an offline model; " +
+      "another process that still runs it stops at its next step"
   )
 )

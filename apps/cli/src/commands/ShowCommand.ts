@@ -25,20 +25,25 @@ export const showCommand = Command.make(
       Flag.withDescription("Show the entries that applications list, in place of the records")
     )
   },
-  Effect.fn("colloquy.show")(function* ({ conversation, entries }) {
-    const output = yield* Output
-    const store = yield* ConversationStore
-    const records = store.read({ conversationId: conversation })
-    if (output.isJson) {
-      return yield* output.lines(entries ? Stream.map(readEntries(conversation), toJson) : Stream.map(records, toJson))
-    }
-    const style = (yield* TerminalCapabilities.TerminalCapabilities).canColor ? ansi : plain
-    if (entries) return yield* output.text(entriesPage(yield* Stream.runCollect(readEntries(conversation)), style))
-    const tail = yield* store.tail({ conversationId: conversation })
-    yield* output.text(transcriptPage(tail, yield* Stream.runCollect(records), style))
-  })
+  Effect.fn("colloquy.show")(
+    function* ({ conversation, entries }) {
+      const output = yield* Output
+      const store = yield* ConversationStore
+      const records = store.read({ conversationId: conversation })
+      if (output.isJson) {
+        return yield* output.lines(
+          entries ? Stream.map(readEntries(conversation), toJson) : Stream.map(records, toJson)
+        )
+      }
+      const style = (yield* TerminalCapabilities.TerminalCapabilities).canColor ? ansi : plain
+      if (entries) return yield* output.text(entriesPage(yield* Stream.runCollect(readEntries(conversation)), style))
+      const tail = yield* store.tail({ conversationId: conversation })
+      yield* output.text(transcriptPage(tail, yield* Stream.runCollect(records), style))
+    },
+    Effect.catchTag("ConversationNotFound", Database.absent)
+  )
 ).pipe(
-  Command.provide(Database.layer("read")),
+  Command.provide(Database.layer("show", "read")),
   Command.withDescription("Show a conversation: its messages, tool calls and runs")
 )
 

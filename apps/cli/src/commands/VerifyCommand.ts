@@ -45,22 +45,25 @@ export const verifyCommand = Command.make(
       Flag.withDescription("Check also the prompt at the end of every run")
     )
   },
-  Effect.fn("colloquy.verify")(function* ({ conversation, prompts }) {
-    const output = yield* Output
-    const report = yield* Effect.scoped(verifyAll(Option.getOrUndefined(conversation), prompts))
-    const written = output.isJson ? output.json(report) : output.text(render(report))
-    // Faults make the exit code, whether somebody reads the report to its end or not.
-    yield* report.ok ? written : Effect.catchTag(written, "ReaderGone", () => Effect.void)
-    const [first] = report.faults
-    if (first === undefined) return
-    return yield* new FaultsFound({
-      faults: report.faults.length,
-      conversations: new Set(report.faults.map(({ conversationId }) => conversationId)).size,
-      first: `${first.conversationId}, record ${first.sequence}: ${first.reason}`
-    })
-  })
+  Effect.fn("colloquy.verify")(
+    function* ({ conversation, prompts }) {
+      const output = yield* Output
+      const report = yield* Effect.scoped(verifyAll(Option.getOrUndefined(conversation), prompts))
+      const written = output.isJson ? output.json(report) : output.text(render(report))
+      // Faults make the exit code, whether somebody reads the report to its end or not.
+      yield* report.ok ? written : Effect.catchTag(written, "ReaderGone", () => Effect.void)
+      const [first] = report.faults
+      if (first === undefined) return
+      return yield* new FaultsFound({
+        faults: report.faults.length,
+        conversations: new Set(report.faults.map(({ conversationId }) => conversationId)).size,
+        first: `${first.conversationId}, record ${first.sequence}: ${first.reason}`
+      })
+    },
+    Effect.catchTag("ConversationNotFound", Database.absent)
+  )
 ).pipe(
-  Command.provide(Database.layer("read")),
+  Command.provide(Database.layer("verify", "read")),
   Command.withDescription("Check stored conversations: every digest, the chain, the rules of a log")
 )
 

@@ -2,7 +2,7 @@
  * From a transcript to the batches of a log, with a report of what was renamed and repaired. Pure: the same transcript
  * gives the same ids, batches and payloads every time; only times that the transcript lacks come from outside.
  */
-import { type Batch, encodePayload, type InvalidPayload, type NewRecord } from "@colloquy/session/CanonicalRecord"
+import { type Batch, encodePayload, InvalidPayload, type NewRecord } from "@colloquy/session/CanonicalRecord"
 import { BatchId, type ConversationId, derive } from "@colloquy/session/Ids"
 import { type LimitExceeded, maxBatchBytes, maxBatchRecords } from "@colloquy/session/Limits"
 import { byteLength } from "@colloquy/session/Text"
@@ -30,7 +30,8 @@ export interface Unstorable {
  * Converts a transcript. `now` (UTC milliseconds) is the time of what has none in the transcript.
  *
  * The first batch, `created`, holds the creation alone; then each run is a batch, or several where the limits of a batch
- * ask for it, cut between records. Fails only for what is larger than a record may be.
+ * ask for it, cut between records. Fails for what is larger than a record may be or no valid one: a store finds nothing
+ * else wrong with the batches themselves.
  */
 export const toBatches = (
   transcript: Transcript,
@@ -57,6 +58,9 @@ const pack = ({ drafts, parts }: Group): Result.Result<ReadonlyArray<Batch>, Uns
   const batches: Array<{ readonly batchId: BatchId; readonly records: Array<NewRecord> }> = []
   let bytes = 0
   for (const { place, ...record } of drafts) {
+    if (!Number.isSafeInteger(record.at)) {
+      return Result.fail({ place, cause: new InvalidPayload({ reason: `its time is ${record.at}` }) })
+    }
     const text = encodePayload(record.payload)
     if (Result.isFailure(text)) return Result.fail({ place, cause: text.failure })
     const size = byteLength(text.success)

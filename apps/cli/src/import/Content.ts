@@ -5,7 +5,8 @@
  */
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Schema from "effect/Schema"
-import { asText, type Fields, isFields, others, present } from "./Fields.ts"
+import { FieldReader } from "./FieldReader.ts"
+import { type Fields, isFields, present } from "./Fields.ts"
 
 type UserPart = Prompt.UserMessagePartEncoded
 
@@ -79,44 +80,52 @@ const filePart = (url: string, fallbackType: string, fileName?: string): Prompt.
 const textPart = (text: string): Prompt.TextPartEncoded => ({ type: "text", text })
 
 const readPart = (part: Fields, source: Source): UserPart | undefined => {
-  const rest = (...fields: ReadonlyArray<string>) => withOptions(source, others(part, new Set(["type", ...fields])))
-  switch (part["type"]) {
+  const fields = new FieldReader(part)
+  // To be asked for last: what was read until then is not in it.
+  const rest = (more: Fields = {}) => {
+    const all = { ...fields.rest(), ...more }
+    return withOptions(source, Object.keys(all).length === 0 ? undefined : all)
+  }
+  switch (fields.text("type")) {
     case "text":
     case "input_text":
     case "output_text": {
-      const text = asText(part["text"])
-      return text === undefined ? undefined : { ...textPart(text), ...rest("text") }
+      const text = fields.text("text")
+      return text === undefined ? undefined : { ...textPart(text), ...rest() }
     }
     case "refusal": {
-      const text = asText(part["refusal"])
-      return text === undefined ? undefined : refusalPart(text)
+      const text = fields.text("refusal")
+      return text === undefined ? undefined : { ...textPart(text), ...rest({ refusal: true }) }
     }
     case "image_url": {
-      const image = part["image_url"]
-      const url = asText(isFields(image) ? image["url"] : image)
-      const file = url === undefined ? undefined : filePart(url, "image/*")
-      if (file === undefined) return undefined
-      const detail = isFields(image) ? others(image, new Set(["url"])) : undefined
-      return { ...file, ...(detail === undefined ? rest("image_url") : withOptions("openai", detail)) }
+      const image = isFields(part["image_url"])
+        ? fields.within("image_url", (image) => ({
+            url: image.text("url"),
+            detail: "detail" in part ? undefined : image.text("detail")
+          }))
+        : { url: fields.text("image_url"), detail: undefined }
+      const file = image?.url === undefined ? undefined : filePart(image.url, "image/*")
+      return file === undefined ? undefined : { ...file, ...rest(present({ detail: image?.detail })) }
     }
     case "image": {
-      const data = asText(part["data"])
+      const data = fields.text("data")
       if (data === undefined) return undefined
-      return { type: "file", mediaType: asText(part["mimeType"]) ?? "image/*", data, ...rest("data", "mimeType") }
+      return { type: "file", mediaType: fields.text("mimeType") ?? "image/*", data, ...rest() }
     }
     case "input_audio": {
-      const audio = part["input_audio"]
-      if (!isFields(audio)) return undefined
-      const data = asText(audio["data"])
-      return data === undefined
-        ? undefined
-        : { type: "file", mediaType: `audio/${asText(audio["format"]) ?? "*"}`, data }
+      const audio = fields.within("input_audio", (audio) => ({
+        data: audio.text("data"),
+        format: audio.text("format")
+      }))
+      if (audio?.data === undefined) return undefined
+      return { type: "file", mediaType: `audio/${audio.format ?? "*"}`, data: audio.data, ...rest() }
     }
     case "file": {
-      const file = part["file"]
-      if (!isFields(file)) return undefined
-      const data = asText(file["file_data"])
-      return data === undefined ? undefined : filePart(data, "application/octet-stream", asText(file["filename"]))
+      const file = fields.within("file", (file) => {
+        const data = file.text("file_data")
+        return data === undefined ? undefined : filePart(data, "application/octet-stream", file.text("filename"))
+      })
+      return file === undefined ? undefined : { ...file, ...rest() }
     }
     default:
       return undefined

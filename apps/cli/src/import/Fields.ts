@@ -7,21 +7,24 @@ export const isFields = (u: unknown): u is Fields => typeof u === "object" && u 
 
 export const asText = (u: unknown): string | undefined => (typeof u === "string" ? u : undefined)
 
+/** A number of things: whole, and not negative. */
+export const asCount = (u: unknown): number | undefined =>
+  typeof u === "number" && Number.isSafeInteger(u) && u >= 0 ? u : undefined
+
+/** Anything that is there. */
+export const asIs = (u: unknown): unknown => u
+
 /** A set of field names, written with spaces between them. */
 export const fieldNames = (names: string): ReadonlySet<string> => new Set(names.split(" "))
 
-/** The fields that are not `known` and say something; nothing when there are none. */
-export const others = (fields: Fields, known: ReadonlySet<string>): Fields | undefined => {
-  const rest = Object.entries(fields).filter(([name, value]) => !known.has(name) && value !== null)
-  return rest.length === 0 ? undefined : Object.fromEntries(rest)
-}
-
 /**
- * A point in time as UTC milliseconds: an ISO text, or a number of seconds or milliseconds since 1970.
+ * A point in time as whole UTC milliseconds: an ISO text, or a number of seconds or milliseconds since 1970. Nothing for
+ * what lies before 1970 or behind the year 9999, where no conversation was held.
  */
 export const asMillis = (u: unknown): number | undefined => {
-  const millis = typeof u === "string" ? Date.parse(u) : typeof u === "number" ? (u < 1e11 ? u * 1000 : u) : Number.NaN
-  return Number.isFinite(millis) ? Math.round(millis) : undefined
+  const time = typeof u === "string" ? Date.parse(u) : typeof u === "number" ? (u < 1e11 ? u * 1000 : u) : Number.NaN
+  const millis = Math.round(time)
+  return millis >= 0 && millis <= lastMillis ? millis : undefined
 }
 
 /** The same object without the fields that are undefined: optional keys of a record are absent, not undefined. */
@@ -30,6 +33,8 @@ export const present = <A extends object>(fields: A): Present<A> =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Present<A>
 
 // --- internal ---
+
+const lastMillis = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 type Present<A> = {
   [K in keyof A as undefined extends A[K] ? never : K]: A[K]

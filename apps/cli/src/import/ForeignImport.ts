@@ -1,16 +1,18 @@
 /**
  * Imports a file of a foreign format: the whole file is read and checked first, and only then read again and written.
  *
- * What makes a file unfit is found in the first reading, before a database is opened. In the second only the database can
- * refuse a conversation, because it has another history there; the others of the file are imported all the same.
+ * What makes a file unfit is found in the first reading, before a database is opened: it converts every conversation and
+ * encodes every record. In the second only the database can refuse a conversation, because it has another history there;
+ * the others of the file are imported all the same, and file and line are said.
  *
  * A file that was imported before and has grown since continues its conversations, as long as it has grown by whole runs
  * (or by settings between them). A last run that has grown itself is another history: what the log says of its end is no
  * longer true, and a log is never rewritten. It is refused as `diverged`, and comes in under another id.
  */
 import { ConversationId, ProducerId } from "@colloquy/session/Ids"
+import type { LimitExceeded } from "@colloquy/session/Limits"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
-import type { ConversationErased, FenceRejected } from "@colloquy/store/StoreError"
+import type { ConversationErased, FenceRejected, ImportRejected, InvalidBatch } from "@colloquy/store/StoreError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -82,10 +84,12 @@ export const write = Effect.fn("ForeignImport.write")(function* ({ names, now, s
       const conversion = yield* convert(source, transcript, { conversationId, now })
       const { batches } = conversion
       const imported = yield* store.importBatches({ conversationId, producerId, batches }).pipe(
-        Effect.catchTag(["ImportRejected", "FenceRejected", "ConversationErased"], (error) =>
-          Effect.sync(() => {
-            refused.push({ conversationId, line: transcript.place.line, error })
-          })
+        Effect.catchTag(
+          ["ImportRejected", "FenceRejected", "ConversationErased", "InvalidBatch", "LimitExceeded"],
+          (error) =>
+            Effect.sync(() => {
+              refused.push({ conversationId, line: transcript.place.line, error })
+            })
         )
       )
       if (imported === undefined) return
@@ -110,7 +114,7 @@ export const write = Effect.fn("ForeignImport.write")(function* ({ names, now, s
 interface Refusal {
   readonly conversationId: ConversationId
   readonly line: number
-  readonly error: { readonly _tag: "ImportRejected" } | FenceRejected | ConversationErased
+  readonly error: ImportRejected | FenceRejected | ConversationErased | InvalidBatch | LimitExceeded
 }
 
 /** Ids do not change what a conversation is converted to, and names are known once all of the file was read. */
@@ -150,8 +154,12 @@ const refusal = (
   more: number,
   taken: number
 ): TranscriptRejected | FenceRejected | ConversationErased => {
-  if (error._tag !== "ImportRejected") return error
+  if (error._tag === "FenceRejected" || error._tag === "ConversationErased") return error
   const rest = `${more === 0 ? "" : `; so are ${more} more`}${taken === 0 ? "" : `; the other ${taken} of the file are in`}`
+  if (error._tag !== "ImportRejected" || error.reason !== "diverged") {
+    const detail = `the store does not take ${conversationId}: ${error.message}${rest}; mend it`
+    return new TranscriptRejected({ file, reason: "invalid", line, conversationId, detail })
+  }
   return new TranscriptRejected({
     file,
     reason: "diverged",

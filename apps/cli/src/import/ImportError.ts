@@ -20,7 +20,7 @@ export class FileUnreadable extends Schema.TaggedError<FileUnreadable>("@colloqu
  * A file of somebody else's format was not taken.
  *
  * `line` is 1-based, 0 where it is about the whole file; `byte` is the 1-based place in that line. All reasons but
- * `diverged` are found before anything is written:
+ * `diverged` are found before anything is written (`invalid` once more should a store refuse what was found valid):
  *
  * - `empty`: there is nothing in it.
  * - `format`: it has no shape that is known, or not the one that was asked for.

@@ -4,13 +4,17 @@
  * Known are the roles system, developer, user, assistant, tool and the older function, content as text or as parts, calls
  * in `tool_calls` or the older `function_call`, and what others have added: `reasoning_content`, `usage`, `model`,
  * `finish_reason` and a time on a message. See https://platform.openai.com/docs/api-reference/chat
+ *
+ * Fields that are not known, and known ones with a value that cannot be read, become a note; those of a call or a part
+ * stand in its options. Not kept are the place of a call among the others and a sum of tokens that is right.
  */
 import * as Usage from "@colloquy/session/Usage"
 import type * as Prompt from "effect/ai/Prompt"
 import type { FinishReason } from "effect/ai/Response"
 import { parseArguments } from "./Arguments.ts"
 import * as Content from "./Content.ts"
-import { asMillis, asText, fieldNames, type Fields, isFields, others, present } from "./Fields.ts"
+import { FieldReader } from "./FieldReader.ts"
+import { asIs, asMillis, asText, type Fields, isFields, present } from "./Fields.ts"
 import type { RepairKind } from "./Repair.ts"
 import { fieldsNote, type Item, type Place, repairNote, type Transcript } from "./Transcript.ts"
 
@@ -37,7 +41,7 @@ export const parse = (conversation: Conversation, line: number): Transcript => {
     id,
     title,
     metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
-    at: asMillis(rest["created_at"] ?? rest["created"]),
+    at: asMillis(rest["created_at"]) ?? asMillis(rest["created"]),
     place: { line },
     items: messages.flatMap((message, i) => readMessage(message, { line, message: i + 1 }, asText(rest["model"])))
   }
@@ -45,54 +49,57 @@ export const parse = (conversation: Conversation, line: number): Transcript => {
 
 // --- internal ---
 
-const known = {
-  system: fieldNames("role content timestamp created_at created"),
-  user: fieldNames("role content timestamp created_at created name"),
-  assistant: fieldNames(
-    "role content timestamp created_at created tool_calls function_call refusal reasoning_content reasoning " +
-      "id model provider usage finish_reason"
-  ),
-  tool: fieldNames("role content timestamp created_at created tool_call_id name")
-}
-
 const readMessage = (message: unknown, place: Place, model: string | undefined): ReadonlyArray<Item> => {
   if (!isFields(message)) return [repairNote("unknown-message", message, place)]
-  const at = asMillis(message["timestamp"] ?? message["created_at"] ?? message["created"])
-  switch (message["role"]) {
+  const fields = new FieldReader(message)
+  const at = fields.millis("timestamp", "created_at", "created")
+  const odd = (parts: ReadonlyArray<unknown>) => parts.map((part) => repairNote("unknown-part", part, place, at))
+  const content = fields.take("content", asIs)
+  switch (fields.text("role")) {
     case "system":
     case "developer": {
-      const { parts, unknown } = Content.read(message["content"], "openai")
+      const { parts, unknown } = Content.read(content, "openai")
       const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n")
       const files = parts.filter(({ type }) => type !== "text")
-      const notes = [...unknown, ...files].map((part) => repairNote("unknown-part", part, place, at))
-      return [{ _tag: "System", text, place, at }, ...notes, ...fieldsNote(message, known.system, place, at)]
-    }
-    case "user": {
-      const { parts, unknown } = Content.read(message["content"], "openai")
-      const notes = unknown.map((part) => repairNote("unknown-part", part, place, at))
       return [
-        { _tag: "Input", content: parts, author: asText(message["name"]), place, at },
-        ...notes,
-        ...fieldsNote(message, known.user, place, at)
+        { _tag: "System", text, place, at },
+        ...odd([...unknown, ...files]),
+        ...fieldsNote(fields.rest(), place, at)
       ]
     }
-    case "assistant":
-      return [...readAssistant(message, place, at, model), ...fieldsNote(message, known.assistant, place, at)]
+    case "user": {
+      const { parts, unknown } = Content.read(content, "openai")
+      return [
+        { _tag: "Input", content: parts, author: fields.text("name"), place, at },
+        ...odd(unknown),
+        ...fieldsNote(fields.rest(), place, at)
+      ]
+    }
+    case "assistant": {
+      const { parts, unknown } = Content.read(content, "openai")
+      const { calls, odd: oddCalls, repairs } = readCalls(fields)
+      const response: Item = {
+        _tag: "Response",
+        content: [...readReasoning(fields), ...parts, ...readRefusal(fields), ...calls],
+        end: "complete",
+        finishReason: fields.take("finish_reason", (u) => finishReasons.get(u)) ?? "unknown",
+        provider: fields.text("provider"),
+        model: fields.text("model") ?? model,
+        responseId: fields.text("id"),
+        usage: fields.within("usage", readUsage),
+        place,
+        at,
+        repairs
+      }
+      return [response, ...odd([...unknown, ...oddCalls]), ...fieldsNote(fields.rest(), place, at)]
+    }
     case "tool":
     case "function": {
-      const { modelOutput, result } = Content.readResult(message["content"], "openai")
+      const { modelOutput, result } = Content.readResult(content, "openai")
+      const callId = fields.text("tool_call_id") ?? ""
       return [
-        {
-          _tag: "Result",
-          callId: asText(message["tool_call_id"]) ?? "",
-          name: asText(message["name"]),
-          isFailure: false,
-          result,
-          modelOutput,
-          place,
-          at
-        },
-        ...fieldsNote(message, known.tool, place, at)
+        { _tag: "Result", callId, name: fields.text("name"), isFailure: false, result, modelOutput, place, at },
+        ...fieldsNote(fields.rest(), place, at)
       ]
     }
     default:
@@ -100,96 +107,85 @@ const readMessage = (message: unknown, place: Place, model: string | undefined):
   }
 }
 
-const readAssistant = (
-  message: Fields,
-  place: Place,
-  at: number | undefined,
-  model: string | undefined
-): ReadonlyArray<Item> => {
-  const { parts, unknown } = Content.read(message["content"], "openai")
-  const repairs: Array<RepairKind> = []
-  const content: Array<Prompt.AssistantMessagePartEncoded> = []
-  const reasoning = asText(message["reasoning_content"]) ?? asText(message["reasoning"])
-  if (reasoning !== undefined && reasoning !== "") content.push({ type: "reasoning", text: reasoning })
-  content.push(...parts)
-  const refusal = asText(message["refusal"])
-  if (refusal !== undefined && refusal !== "") content.push(Content.refusalPart(refusal))
-  const odd: Array<unknown> = [...unknown]
-  for (const call of callsOf(message)) {
-    const part = readCall(call, repairs)
-    if (part === undefined) odd.push(call)
-    else content.push(part)
-  }
-  return [
-    {
-      _tag: "Response",
-      content,
-      end: "complete",
-      finishReason: finishReasons[asText(message["finish_reason"]) ?? ""] ?? "unknown",
-      provider: asText(message["provider"]),
-      model: asText(message["model"]) ?? model,
-      responseId: asText(message["id"]),
-      usage: readUsage(message["usage"]),
-      place,
-      at,
-      repairs
-    },
-    ...odd.map((part) => repairNote("unknown-part", part, place, at))
-  ]
+/** Reasoning has two names; where a message has both, the second is read only if it says the same. */
+const readReasoning = (message: FieldReader): ReadonlyArray<Prompt.AssistantMessagePartEncoded> => {
+  const first = message.text("reasoning_content")
+  const text = message.take("reasoning", (u) => (!first || u === first ? asText(u) : undefined)) ?? first
+  return text === undefined || text === "" ? [] : [{ type: "reasoning", text }]
 }
 
-const callsOf = (message: Fields): ReadonlyArray<unknown> => {
-  const calls = message["tool_calls"]
-  const older = message["function_call"]
-  return [
-    ...(Array.isArray(calls) ? calls : calls === undefined || calls === null ? [] : [calls]),
+const readRefusal = (message: FieldReader): ReadonlyArray<Prompt.AssistantMessagePartEncoded> => {
+  const text = message.text("refusal")
+  return text === undefined || text === "" ? [] : [Content.refusalPart(text)]
+}
+
+const readCalls = (message: FieldReader) => {
+  const calls: Array<Prompt.ToolCallPartEncoded> = []
+  const odd: Array<unknown> = []
+  const repairs: Array<RepairKind> = []
+  const newer = message.take("tool_calls", asIs)
+  const older = message.take("function_call", asIs)
+  const all = [
+    ...(Array.isArray(newer) ? newer : newer === undefined || newer === null ? [] : [newer]),
     ...(older === undefined || older === null ? [] : [{ function: older }])
   ]
+  for (const call of all) {
+    const part = isFields(call) ? readCall(call, repairs) : undefined
+    if (part === undefined) odd.push(call)
+    else calls.push(part)
+  }
+  return { calls, odd, repairs }
 }
 
-const readCall = (call: unknown, repairs: Array<RepairKind>): Prompt.ToolCallPartEncoded | undefined => {
-  if (!isFields(call)) return undefined
-  const tool = call["function"] ?? call["custom"]
-  if (!isFields(tool)) return undefined
-  const name = asText(tool["name"])
-  if (name === undefined) return undefined
-  const rest = others(call, fieldNames("id type function custom index"))
-  const parsed = "input" in tool ? { params: tool["input"], isText: false } : parseArguments(tool["arguments"])
-  if (parsed.isText) repairs.push("unparsable-arguments")
+const readCall = (call: Fields, repairs: Array<RepairKind>): Prompt.ToolCallPartEncoded | undefined => {
+  const fields = new FieldReader(call)
+  const id = fields.text("id") ?? ""
+  fields.take("type", (u) => (u === "function" || u === "custom" ? u : undefined))
+  // Where it stood among the calls while they arrived.
+  fields.count("index")
+  const tool = fields.within(isFields(call["function"]) ? "function" : "custom", (tool) => {
+    const name = tool.text("name")
+    const input = tool.take("input", asIs)
+    return {
+      name,
+      ...(input === undefined ? parseArguments(tool.take("arguments", asIs)) : { params: input, isText: false })
+    }
+  })
+  if (tool?.name === undefined) return undefined
+  if (tool.isText) repairs.push("unparsable-arguments")
   return {
     type: "tool-call",
-    id: asText(call["id"]) ?? "",
-    name,
-    params: parsed.params ?? {},
-    ...Content.withOptions("openai", rest)
+    id,
+    name: tool.name,
+    params: tool.params ?? {},
+    ...Content.withOptions("openai", fields.rest())
   }
 }
 
-const finishReasons: { readonly [reason: string]: FinishReason | undefined } = {
-  stop: "stop",
-  length: "length",
-  content_filter: "content-filter",
-  tool_calls: "tool-calls",
-  function_call: "tool-calls"
-}
+const finishReasons: ReadonlyMap<unknown, FinishReason> = new Map([
+  ["stop", "stop"],
+  ["length", "length"],
+  ["content_filter", "content-filter"],
+  ["tool_calls", "tool-calls"],
+  ["function_call", "tool-calls"]
+])
 
-const readUsage = (usage: unknown): Usage.Usage | undefined => {
-  if (!isFields(usage)) return undefined
-  const prompt = isFields(usage["prompt_tokens_details"]) ? usage["prompt_tokens_details"] : {}
-  const completion = isFields(usage["completion_tokens_details"]) ? usage["completion_tokens_details"] : {}
+const readUsage = (usage: FieldReader): Usage.Usage => {
+  const input = usage.count("prompt_tokens")
+  const output = usage.count("completion_tokens")
+  // The sum says nothing of its own.
+  usage.take("total_tokens", (u) => (u === (input ?? 0) + (output ?? 0) ? u : undefined))
   return Usage.fromResponse({
     inputTokens: {
-      total: asCount(usage["prompt_tokens"]),
-      cacheRead: asCount(prompt["cached_tokens"]),
+      total: input,
+      cacheRead: usage.within("prompt_tokens_details", (details) => details.count("cached_tokens")),
       uncached: undefined,
       cacheWrite: undefined
     },
     outputTokens: {
-      total: asCount(usage["completion_tokens"]),
-      reasoning: asCount(completion["reasoning_tokens"]),
+      total: output,
+      reasoning: usage.within("completion_tokens_details", (details) => details.count("reasoning_tokens")),
       text: undefined
     }
   })
 }
-
-const asCount = (u: unknown): number | undefined => (typeof u === "number" ? u : undefined)

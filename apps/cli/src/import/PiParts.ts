@@ -4,7 +4,8 @@
 import type * as Prompt from "effect/ai/Prompt"
 import { parseArguments } from "./Arguments.ts"
 import * as Content from "./Content.ts"
-import { asText, type Fields, isFields, others, present } from "./Fields.ts"
+import { FieldReader } from "./FieldReader.ts"
+import { asIs, asText, type Fields, isFields, present } from "./Fields.ts"
 import type { RepairKind } from "./Repair.ts"
 
 /** The parts of a response that are known, in order, and those that are not. */
@@ -34,36 +35,30 @@ const readAssistantPart = (
   provider: string,
   repairs: Array<RepairKind>
 ): Prompt.AssistantMessagePartEncoded | undefined => {
-  switch (part["type"]) {
+  const fields = new FieldReader(part)
+  switch (fields.text("type")) {
     case "text": {
-      const text = asText(part["text"])
-      const { textSignature: signature, ...rest } = part
-      return text === undefined
-        ? undefined
-        : { type: "text", text, ...options(provider, { signature }, rest, ["type", "text"]) }
+      const text = fields.text("text")
+      if (text === undefined) return undefined
+      return { type: "text", text, ...options(provider, { signature: fields.take("textSignature", asIs) }, fields) }
     }
     case "thinking": {
-      const { redacted, thinkingSignature, ...rest } = part
-      const signature = redacted === true ? { redactedData: thinkingSignature } : { signature: thinkingSignature }
-      const text = asText(part["thinking"]) ?? ""
-      return { type: "reasoning", text, ...options(provider, signature, rest, ["type", "thinking"]) }
+      const text = fields.text("thinking") ?? ""
+      const signature = fields.take("thinkingSignature", asIs)
+      const isRedacted = fields.take("redacted", (u) => (typeof u === "boolean" ? u : undefined)) === true
+      const own = isRedacted ? { redactedData: signature } : { signature }
+      return { type: "reasoning", text, ...options(provider, own, fields) }
     }
     case "toolCall": {
-      const name = asText(part["name"])
+      const name = fields.text("name")
       if (name === undefined) return undefined
-      const { thoughtSignature, ...rest } = part
-      const id = asText(part["id"]) ?? ""
-      // The raw text of the arguments is there only while they still arrive.
+      const id = fields.text("id") ?? ""
+      // The raw text of the arguments is there only while they still arrive; it stays in the options.
       if ("partialJson" in part) repairs.push("unfinished-call")
-      const { isText, params } = parseArguments(part["arguments"])
+      const { isText, params } = parseArguments(fields.take("arguments", asIs))
       if (isText) repairs.push("unparsable-arguments")
-      return {
-        type: "tool-call",
-        id,
-        name,
-        params,
-        ...options(provider, { thoughtSignature }, rest, ["type", "id", "name", "arguments"])
-      }
+      const own = { thoughtSignature: fields.take("thoughtSignature", asIs) }
+      return { type: "tool-call", id, name, params, ...options(provider, own, fields) }
     }
     default:
       return undefined
@@ -71,16 +66,12 @@ const readAssistantPart = (
 }
 
 /** The provider's own fields under its name, and those of pi that have no other place under pi's. */
-const options = (
-  provider: string,
-  own: Fields,
-  part: Fields,
-  read: ReadonlyArray<string>
-): { readonly options?: Prompt.ProviderOptions } => {
+const options = (provider: string, own: Fields, part: FieldReader): { readonly options?: Prompt.ProviderOptions } => {
   const fields: Fields = present(own)
-  const all = {
-    ...(Object.keys(fields).length === 0 ? {} : Content.withOptions(provider, fields).options),
-    ...Content.withOptions("pi", others(part, new Set(read))).options
-  }
-  return Object.keys(all).length === 0 ? {} : { options: all }
+  const known = Object.keys(fields).length === 0 ? undefined : fields
+  const rest = part.rest()
+  if (known === undefined) return Content.withOptions("pi", rest)
+  // Where no provider is named, both stand under pi's name.
+  if (provider === "pi") return Content.withOptions("pi", { ...rest, ...known })
+  return { options: { ...Content.withOptions(provider, known).options, ...Content.withOptions("pi", rest).options } }
 }

@@ -21,7 +21,7 @@ export const rules = {
   "empty-input": "an input that says nothing: kept, never shown to a model",
   "unparsable-arguments": "arguments of a call that are not JSON: kept as text",
   "unknown-part": "a content part of an unknown type: kept as a note",
-  "unknown-field": "fields of a message that have no place in a record: kept as a note",
+  "unknown-field": "fields that have no place in a record, or a value that cannot be read: kept as a note",
   "unknown-message": "a message of an unknown role or shape: kept as a note",
   "unknown-line": "a line of an unknown type: kept as a note",
   "late-system-message": "a system message behind the beginning: kept as a note",

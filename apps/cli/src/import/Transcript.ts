@@ -2,13 +2,14 @@
  * A conversation of somebody else's, in the words that all formats share: what was said, answered and settled, in order.
  *
  * A parser turns a format into this without judging the order; `LogBuilder` turns this into records and repairs what does
- * not fit. Nothing of the original is left out: what has no place of its own becomes a note.
+ * not fit. Nothing of the original is left out: what has no place of its own, and what could not be read, becomes a note.
+ * What a format says twice a parser may leave out, and names in its docblock.
  */
 import type { Failure } from "@colloquy/session/Payload"
 import type { Usage } from "@colloquy/session/Usage"
 import type * as Prompt from "effect/ai/Prompt"
 import type { FinishReason } from "effect/ai/Response"
-import { type Fields, others } from "./Fields.ts"
+import type { Fields } from "./Fields.ts"
 import type { RepairKind } from "./Repair.ts"
 
 /** Where something stands in its file: the line, and the message of the conversation where a line holds several; 1-based. */
@@ -93,13 +94,6 @@ export const repairNote = (kind: RepairKind, data: unknown, place: Place, at?: n
   repairs: [kind]
 })
 
-/** A note of the fields of a message that are not `known`; none when there are no others. */
-export const fieldsNote = (
-  message: Fields,
-  known: ReadonlySet<string>,
-  place: Place,
-  at: number | undefined
-): ReadonlyArray<Note> => {
-  const rest = others(message, known)
-  return rest === undefined ? [] : [repairNote("unknown-field", rest, place, at)]
-}
+/** A note of the fields that a parser has left; none when there are none. */
+export const fieldsNote = (rest: Fields | undefined, place: Place, at: number | undefined): ReadonlyArray<Note> =>
+  rest === undefined ? [] : [repairNote("unknown-field", rest, place, at)]

@@ -41,6 +41,14 @@ describe("toBatches", () => {
     assert.deepInclude(fault.failure.cause, { _tag: "LimitExceeded", limit: "payload-bytes", maximum: maxPayloadBytes })
   })
 
+  it("names the message whose time no record can hold", () => {
+    const { items, ...transcript } = S.chat(S.user("go"), S.says("ho"))
+    const late = { ...transcript, items: items.map((item, i) => ({ ...item, at: i === 0 ? S.now : 1e300 })) }
+    const fault = toBatches(late, target)
+    assert.deepInclude(Result.isFailure(fault) ? fault.failure.cause : {}, { _tag: "InvalidPayload" })
+    assert.deepStrictEqual(Result.isFailure(fault) ? fault.failure.place : {}, { line: 1, message: 2 })
+  })
+
   it("names the message that is nested too deep", () => {
     let deep: unknown = 1
     for (let i = 0; i < 70; i++) deep = [deep]

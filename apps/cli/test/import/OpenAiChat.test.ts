@@ -103,4 +103,87 @@ describe("OpenAiChat", () => {
       [{}, {}, { x: 1 }]
     )
   })
+
+  it("keeps what it does not read of a message as a note", () => {
+    const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3, cost: 0.5, cache: null }
+    const cases: ReadonlyArray<readonly [message: S.Json, kept: S.Json]> = [
+      [S.says("a", { reasoning_content: "x", reasoning: "y" }), { reasoning: "y" }],
+      [S.says("a", { usage }), { usage: { cost: 0.5 } }],
+      [S.says("a", { usage: { prompt_tokens: -1 } }), { usage: { prompt_tokens: -1 } }],
+      [S.says("a", { usage: { total_tokens: 7 } }), { usage: { total_tokens: 7 } }],
+      [
+        S.says("a", { usage: { prompt_tokens_details: { cached_tokens: 0, audio_tokens: 4 } } }),
+        { usage: { prompt_tokens_details: { audio_tokens: 4 } } }
+      ],
+      [S.says("a", { usage: "much" }), { usage: "much" }],
+      [S.says("a", { finish_reason: "eos" }), { finish_reason: "eos" }],
+      [S.says("a", { finish_reason: "constructor" }), { finish_reason: "constructor" }],
+      [S.says("a", { id: 7, model: [] }), { id: 7, model: [] }],
+      [S.says("a", { refusal: { why: "x" } }), { refusal: { why: "x" } }],
+      [{ ...S.user("a"), name: 5 }, { name: 5 }],
+      [{ ...S.user("a"), timestamp: "yesterday" }, { timestamp: "yesterday" }],
+      [{ ...S.user("a"), timestamp: 1e300 }, { timestamp: 1e300 }],
+      [{ ...S.user("a"), timestamp: -5 }, { timestamp: -5 }],
+      [{ ...S.result("x"), tool_call_id: 5 }, { tool_call_id: 5 }],
+      [{ ...S.system("a"), name: "s" }, { name: "s" }]
+    ]
+    for (const [message, data] of cases) {
+      const notes = S.chat(message).items.slice(1)
+      assert.deepStrictEqual(
+        notes.map((item) => (item._tag === "Note" ? [item.name, item.data] : item)),
+        [["import.unknown-field", data]],
+        JSON.stringify(message)
+      )
+    }
+  })
+
+  it("makes no note of what it has read", () => {
+    const message = S.says("a", {
+      reasoning_content: "",
+      reasoning: "x",
+      refusal: null,
+      finish_reason: "stop",
+      usage: { prompt_tokens: 1, total_tokens: 1, prompt_tokens_details: { cached_tokens: 1 } }
+    })
+    const [response, ...notes] = S.chat({ ...message, timestamp: "2025-01-01T00:00:00Z" }).items
+    assert.deepStrictEqual(notes, [])
+    assert.deepInclude(response, { at: Date.UTC(2025, 0, 1), finishReason: "stop" })
+  })
+
+  it("takes the first time that can be read, and keeps the others", () => {
+    const [item, note] = S.chat({ ...S.user("a"), timestamp: "odd", created_at: 1_700_000_000 }).items
+    assert.strictEqual(item?.at, 1_700_000_000_000)
+    assert.deepInclude(note, { data: { timestamp: "odd" } })
+  })
+
+  it("keeps what it does not read of a call in its options", () => {
+    const called = { name: "look", arguments: "{}", strict: true }
+    const [item] = S.chat({ role: "assistant", tool_calls: [{ id: 7, type: "odd", index: 0, function: called }] }).items
+    assert.deepInclude(item, {
+      content: [
+        {
+          type: "tool-call",
+          id: "",
+          name: "look",
+          params: {},
+          options: { openai: { id: 7, type: "odd", function: { strict: true } } }
+        }
+      ]
+    })
+  })
+
+  it("keeps what it does not read of a part in its options", () => {
+    const [item] = S.chat(
+      S.user([
+        { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low", alt: "a" }, cache: 1 },
+        { type: "input_audio", input_audio: { data: "BBBB", format: "wav", id: "au" } },
+        { type: "file", file: { file_data: "data:application/pdf;base64,CCCC", file_id: "f" } }
+      ])
+    ).items
+    assert.deepStrictEqual(item?._tag === "Input" ? item.content.map(({ options }) => options) : [], [
+      { openai: { image_url: { alt: "a" }, cache: 1, detail: "low" } },
+      { openai: { input_audio: { id: "au" } } },
+      { openai: { file: { file_id: "f" } } }
+    ])
+  })
 })

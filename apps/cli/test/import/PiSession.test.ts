@@ -70,4 +70,72 @@ describe("PiSession", () => {
       modelOutput: [{ type: "text", text: "(empty)" }]
     })
   })
+
+  it("keeps the ids of lines, from which branches can be told; they are no repairs", () => {
+    const conversion = S.convert(
+      S.pi(
+        S.piEntry("1", null, S.piUser("a")),
+        S.piEntry("2", "1", S.piSays([{ type: "toolCall", id: "x", name: "look", arguments: {} }])),
+        S.piEntry("3", "2", S.piResult("x", []))
+      )
+    )
+    assert.deepStrictEqual(S.repairs(conversion), {})
+    assert.deepStrictEqual(S.tags(conversion), [
+      "ConversationCreated",
+      "RunStarted",
+      "InputRecorded",
+      "Custom pi.line",
+      "ModelResponded",
+      "Custom pi.line",
+      "ToolCallSettled",
+      "RunEnded",
+      "Custom pi.line"
+    ])
+    assert.deepStrictEqual(
+      S.all(conversion, "Custom").map(({ data }) => data),
+      [
+        { id: "1", parentId: null },
+        { id: "2", parentId: "1" },
+        { id: "3", parentId: "2" }
+      ]
+    )
+  })
+
+  it("keeps what it does not read of a line or a message as a note", () => {
+    const text = [{ type: "text", text: "a" }]
+    const usage = { input: 1, output: 2, totalTokens: 3, reasoningTokens: 9, cost: { total: 1 } }
+    const line = { type: "message", message: S.piUser("a"), timestamp: "2025-01-01T00:00:00.000Z" }
+    const cases: ReadonlyArray<readonly [entry: S.Json, kept: S.Json]> = [
+      [
+        { ...line, id: 7, mood: "good" },
+        { id: 7, mood: "good" }
+      ],
+      [{ ...line, timestamp: "yesterday" }, { timestamp: "yesterday" }],
+      [{ ...line, timestamp: 1e300 }, { timestamp: 1e300 }],
+      [
+        { ...S.piUser("a"), timestamp: 1e300, name: "n" },
+        { timestamp: 1e300, name: "n" }
+      ],
+      [S.piSays(text, { stopReason: "eos" }), { stopReason: "eos" }],
+      [S.piSays(text, { errorMessage: "odd" }), { errorMessage: "odd" }],
+      [S.piSays(text, { usage }), { usage: { reasoningTokens: 9 } }],
+      [S.piSays(text, { usage: { input: 1, totalTokens: 7 } }), { usage: { totalTokens: 7 } }],
+      [S.piSays(text, { model: 5 }), { model: 5 }]
+    ]
+    for (const [entry, data] of cases) {
+      const notes = S.pi(entry).items.slice(1)
+      assert.deepStrictEqual(
+        notes.map((item) => (item._tag === "Note" ? [item.name, item.data] : item)),
+        [["import.unknown-field", data]],
+        JSON.stringify(entry)
+      )
+    }
+    const [result] = S.pi(S.piResult("x", [], { isError: "yes", toolName: 5 })).items
+    assert.deepInclude(result, { isFailure: false, result: { content: [], isError: "yes", toolName: 5 } })
+  })
+
+  it("keeps an id of the session that is no text as metadata", () => {
+    const { id, metadata } = PiSession.parse([{ line: 1, value: { type: "session", id: 7, cwd: "/x" } }])
+    assert.deepStrictEqual({ id, metadata }, { id: undefined, metadata: { id: 7, cwd: "/x" } })
+  })
 })

@@ -16,6 +16,7 @@ import type { Context } from "./context.ts"
 import { findHead } from "./heads.ts"
 import { pages } from "./pages.ts"
 import * as Rows from "./rows.ts"
+import { isStaged, stagedIdOf } from "./staging.ts"
 
 type Record_ = CanonicalRecord.CanonicalRecord
 
@@ -154,7 +155,7 @@ export const make = (
     }
     const asked = yield* askErasers({ conversationId, cascade })
     const { callIds, checkpoints, records } = yield* driver.erase(conversationId, yield* Rows.now)
-    yield* driver.discard(stagedId(conversationId))
+    yield* driver.discard(stagedIdOf(conversationId))
     // Once more: one may have been made since.
     const left = (yield* findForks(conversationId)).filter((id) => !begun.has(id))
     wakeups.notify(conversationId)
@@ -176,10 +177,6 @@ export const make = (
 
 const isPlace = (sequence: number, last: number): boolean =>
   Number.isSafeInteger(sequence) && sequence >= 1 && sequence <= last
-
-/** Rows that are being staged; see `Staging`. */
-const isStaged = (id: string): boolean => id.startsWith("\u0000")
-const stagedId = (conversationId: ConversationId): string => `\u0000staged/${conversationId}`
 
 /** A summary that stands for a record, or for a later one. */
 const isSummary = ({ payload }: Record_, first: number): boolean => {

@@ -19,6 +19,12 @@ type Driver = ConversationDriver["Service"]
 const chunkCharacters = 16 * 1024 * 1024
 const chunkRecords = 4096
 
+/** The id of a conversation's rows until they are a conversation: no caller can make it. */
+export const stagedIdOf = (conversationId: string): string => `\u0000staged/${conversationId}`
+
+/** Whether these rows are being staged. */
+export const isStaged = (id: string): boolean => id.startsWith("\u0000")
+
 /** Two records of the log, or two batches, have one id: it can never be a conversation. */
 export class IdTwice extends Data.TaggedError("IdTwice") {}
 
@@ -35,7 +41,7 @@ export class Staging {
   constructor(driver: Driver, head: Head) {
     this.driver = driver
     this.head = head
-    this.stagedId = `\u0000staged/${head.conversationId}`
+    this.stagedId = stagedIdOf(head.conversationId)
   }
 
   add({ payloads, records, row }: Omit<Rows.PlacedBatch, "tail">): Effect.Effect<void, StoreUnavailable | IdTwice> {
