@@ -16,7 +16,7 @@ describe("a store in memory that dies", () => {
     )
   })
 
-  for (const { name, run } of failpointCases) it.live(name, () => run(durable()))
+  for (const { name, run } of failpointCases) it.live(name, () => run(durable()), 60_000)
 })
 
 const oneOf = (point: string) => failpointCases.filter(({ name }) => name === `failpoint: ${point}`)

@@ -51,31 +51,40 @@ describe("the model check", () => {
     60_000
   )
 
-  it.live("says the seed and the shortest sequence when a stale tail is accepted", () =>
-    Effect.gen(function* () {
-      const violation = yield* Effect.flip(modelCheck({ seed: 1, runs: 50, commands: 40 }))
-      assert.include(violation.message, "seed 1, run ")
-      assert.include(violation.expected, "AppendConflict")
-      assert.include(violation.found, "1. materialize ")
-      assert.match(violation.found, /append [^\n]+$/)
-      assert.isAtMost(violation.found.split("\n    ").length, 2 + 4)
-    }).pipe(Effect.provide(withoutTailCheck))
+  it.live(
+    "says the seed and the shortest sequence when a stale tail is accepted",
+    () =>
+      Effect.gen(function* () {
+        const violation = yield* Effect.flip(modelCheck({ seed: 1, runs: 50, commands: 40 }))
+        assert.include(violation.message, "seed 1, run ")
+        assert.include(violation.expected, "AppendConflict")
+        assert.include(violation.found, "1. materialize ")
+        assert.match(violation.found, /append [^\n]+$/)
+        assert.isAtMost(violation.found.split("\n    ").length, 2 + 4)
+      }).pipe(Effect.provide(withoutTailCheck)),
+    60_000
   )
 
-  it.live("finds that the epoch is not checked", () =>
-    Effect.gen(function* () {
-      const violation = yield* Effect.flip(modelCheck({ seed: 1, runs: 50, commands: 40 }))
-      assert.include(violation.expected, "FenceRejected")
-      assert.isAtMost(violation.found.split("\n    ").length, 2 + 4)
-    }).pipe(Effect.provide(withoutEpochCheck))
+  it.live(
+    "finds that the epoch is not checked",
+    () =>
+      Effect.gen(function* () {
+        const violation = yield* Effect.flip(modelCheck({ seed: 1, runs: 50, commands: 40 }))
+        assert.include(violation.expected, "FenceRejected")
+        assert.isAtMost(violation.found.split("\n    ").length, 2 + 4)
+      }).pipe(Effect.provide(withoutEpochCheck)),
+    60_000
   )
 
-  it.live("tells the same failure every time", () =>
-    Effect.gen(function* () {
-      const check = Effect.flip(modelCheck({ seed: 7, runs: 50, commands: 40 }))
-      const one = yield* Effect.provide(check, Layer.fresh(withoutTailCheck))
-      const other = yield* Effect.provide(check, Layer.fresh(withoutTailCheck))
-      assert.strictEqual(one.message, other.message)
-    })
+  it.live(
+    "tells the same failure every time",
+    () =>
+      Effect.gen(function* () {
+        const check = Effect.flip(modelCheck({ seed: 7, runs: 50, commands: 40 }))
+        const one = yield* Effect.provide(check, Layer.fresh(withoutTailCheck))
+        const other = yield* Effect.provide(check, Layer.fresh(withoutTailCheck))
+        assert.strictEqual(one.message, other.message)
+      }),
+    60_000
   )
 })

@@ -170,11 +170,12 @@ const columnNames: { readonly [K in keyof Head]: string } = {
   forkedFrom: "forked_from"
 }
 
+// Over what is given, which is less than there are columns: this is done twice for each append.
 const columnsOf = (head: Partial<Head>): { readonly [column: string]: Value } => {
   const columns: { [column: string]: Value } = {}
-  for (const [field, name] of Object.entries(columnNames)) {
-    const value = head[field as keyof Head]
-    if (value !== undefined) columns[name] = typeof value === "boolean" ? Number(value) : value
+  for (const field of Object.keys(head) as ReadonlyArray<keyof Head>) {
+    const value = head[field]
+    if (value !== undefined) columns[columnNames[field]] = typeof value === "boolean" ? Number(value) : value
   }
   return columns
 }
@@ -211,8 +212,13 @@ const erase = function* (conversationId: string, updatedAt: number): Script<Outc
   return { commit: true, value: { records, checkpoints, callIds } }
 }
 
-/** Deleted content is overwritten in the pages; the log of pages keeps the old ones until it is taken over and cut. */
+/**
+ * Deleted content is overwritten in the pages; the log of pages keeps the old ones until it is taken over and cut. A
+ * client of somebody else may not overwrite: then only a new file without the free places helps.
+ */
 const scrub = function* (): Script<Scrubbed> {
+  const [secure] = yield { sql: "PRAGMA secure_delete", parameters: [] }
+  if (secure?.[0] !== 1) yield { sql: "VACUUM", parameters: [] }
   const [row] = yield { sql: "PRAGMA wal_checkpoint(TRUNCATE)", parameters: [] }
   return row?.[0] === 0 ? "gone" : "pending"
 }

@@ -12,12 +12,14 @@ import type * as Scope from "effect/Scope"
 import * as Semaphore from "effect/Semaphore"
 import * as SqlClient from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
-import { classifySqliteError, SqlError } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 import * as Statement from "effect/sql/Statement"
 import * as Stream from "effect/Stream"
-import { DatabaseSync, type StatementSync } from "node:sqlite"
-import { type Outcome, overClient, type Runner, translate } from "./internal/connections.ts"
-import { type Row, runSync, type Script, type Statement as Step, type Value } from "./internal/script.ts"
+import { DatabaseSync } from "node:sqlite"
+import { overClient, type Runner, toSqlError, translate } from "./internal/connections.ts"
+import * as GroupCommit from "./internal/groupCommit.ts"
+import { runSync, type Value } from "./internal/script.ts"
+import * as Session from "./internal/session.ts"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 
 /**
@@ -49,7 +51,7 @@ export const open = (
       spanAttributes: [["db.system.name", "sqlite"]],
       beginTransaction: "BEGIN IMMEDIATE"
     })
-    runners.set(client, runnerOf(database, semaphore))
+    runners.set(client, runnerOf(Session.make(database, yield* Effect.context()), semaphore))
     return client
   })
 
@@ -64,60 +66,33 @@ export const runner = (client: SqlClient.SqlClient): Runner => runners.get(clien
 
 const runners = new WeakMap<SqlClient.SqlClient, Runner>()
 
-/** Prepared once for each text; the texts of the driver are few. */
-const preparer = (database: DatabaseSync, arrays: boolean) => {
-  const prepared = new Map<string, StatementSync>()
-  return (sql: string): StatementSync => {
-    const known = prepared.get(sql)
-    if (known !== undefined) return known
-    const statement = database.prepare(sql)
-    statement.setReturnArrays(arrays)
-    if (prepared.size >= maxPrepared) prepared.clear()
-    prepared.set(sql, statement)
-    return statement
-  }
-}
-
-const maxPrepared = 256
-
-const runnerOf = (database: DatabaseSync, semaphore: Semaphore.Semaphore): Runner => {
-  const prepare = preparer(database, true)
-  const query = ({ parameters, sql }: Step): ReadonlyArray<Row> => asRows(prepare(sql).all(...parameters))
-  const control = (sql: string) => query({ sql, parameters: [] })
-  const rollback = () => {
-    // SQLite leaves a transaction by itself after some errors.
-    if (database.isTransaction) control("ROLLBACK")
-  }
-  const attempt = <A>(work: () => A): Effect.Effect<A, SqlError> =>
-    semaphore.withPermit(Effect.try({ try: work, catch: toSqlError("execute") }))
-  return {
-    read: (script) => attempt(() => runSync(script(), query)),
-    write: <A>(script: () => Script<Outcome<A>>) =>
+const runnerOf = (session: Session.Session, semaphore: Semaphore.Semaphore): Runner => ({
+  read: (script) =>
+    semaphore.withPermit(
       attempt(() => {
-        control("BEGIN IMMEDIATE")
         try {
-          const { commit, value } = runSync(script(), query)
-          control(commit ? "COMMIT" : "ROLLBACK")
-          return value
-        } catch (cause) {
-          rollback()
-          throw cause
+          return runSync(script(), session.query)
+        } finally {
+          session.report()
         }
       })
-  }
-}
+    ),
+  write: GroupCommit.make(session, semaphore)
+})
+
+const attempt = <A>(work: () => A): Effect.Effect<A, SqlError> => Effect.try({ try: work, catch: toSqlError })
 
 const connect = (database: DatabaseSync): Connection => {
-  const rows = preparer(database, false)
-  const arrays = preparer(database, true)
-  const attempt = <A>(work: () => A) => Effect.try({ try: work, catch: toSqlError("execute") })
+  const rows = Session.preparer(database, false)
+  const arrays = Session.preparer(database, true)
+
   const execute: Connection["execute"] = (sql, parameters, transform) =>
     attempt(() => {
-      const found = rows(sql).all(...values(parameters))
+      const found = rows(sql).statement.all(...values(parameters))
       return transform === undefined ? found : transform(found)
     })
   const executeValues: Connection["executeValues"] = (sql, parameters) =>
-    attempt(() => asRows(arrays(sql).all(...values(parameters))))
+    attempt(() => Session.asRows(arrays(sql).statement.all(...values(parameters))))
   return {
     execute,
     executeRaw: (sql, parameters) => execute(sql, parameters, undefined),
@@ -129,22 +104,4 @@ const connect = (database: DatabaseSync): Connection => {
   }
 }
 
-/** With arrays asked for, rows are arrays of values, which the types of node:sqlite do not say. */
-const asRows = (rows: ReadonlyArray<unknown>): ReadonlyArray<Row> => {
-  if (!areRows(rows)) throw new TypeError("node:sqlite gave objects where arrays were asked for")
-  return rows
-}
-
-const areRows = (rows: ReadonlyArray<unknown>): rows is ReadonlyArray<Row> =>
-  rows.length === 0 || Array.isArray(rows[0])
-
 const values = (parameters: ReadonlyArray<unknown>) => parameters as ReadonlyArray<Value>
-
-const toSqlError =
-  (operation: string) =>
-  (cause: unknown): SqlError =>
-    new SqlError({ reason: classifySqliteError(withErrno(cause), { message: `failed to ${operation}`, operation }) })
-
-/** Effect looks for `errno`, where node:sqlite has `errcode`. */
-const withErrno = (cause: unknown): unknown =>
-  cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause

@@ -23,6 +23,7 @@ import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
 import { SqlError } from "effect/sql/SqlError"
 import * as Stream from "effect/Stream"
+import * as Backup from "./internal/backup.ts"
 import * as Connections from "./internal/connections.ts"
 import type { Row, Script } from "./internal/script.ts"
 import { inspect, migrate } from "./Migrations.ts"
@@ -158,6 +159,45 @@ export const layerFile = (options: FileOptions): Layer.Layer<SqlClient.SqlClient
       return client
     })
   ).pipe(Layer.provide(Reactivity.layer))
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface BackupOptions {
+  /** The path of the file to copy. It may be open and written to, by this process and others. */
+  readonly filename: string
+  /** The path of the copy. Nothing may be there; its directory is. */
+  readonly destination: string
+  /** Called between steps with the pages copied so far and all pages of the file. Throws nothing. */
+  readonly onProgress?: ((copied: number, total: number) => void) | undefined
+  /** How many pages are copied in one step (default 256, 1 MiB); between steps it can be interrupted. */
+  readonly pagesPerStep?: number | undefined
+}
+
+/**
+ * Copies a file while it is in use, and gives the number of its pages. The copy is a file for {@link layer}.
+ *
+ * **Details**
+ *
+ * - The copy is the file at one moment: every conversation of it is a prefix of the original, of whole batches.
+ * - Writers go on. SQLite's log of pages cannot be cut until the copy is done, so it grows by what is written meanwhile,
+ *   and what is erased meanwhile stays `pending`.
+ * - The copy appears at its destination whole, or not at all. When the effect fails or is interrupted nothing is left; a
+ *   process that is killed leaves a file beside it whose name ends with `.partial`.
+ * - A copy holds what the original held: an erasure does not reach it.
+ *
+ * `StoreUnavailable`: `refused` when something is at the destination, or when one of the paths cannot be opened or is not a
+ * file of ours; `disk-full`, retryable, once there is space.
+ *
+ * @category backups
+ * @since 0.1.0
+ */
+export const backup: (options: BackupOptions) => Effect.Effect<number, StoreUnavailable> = Effect.fn(
+  "SqliteStorage.backup"
+)(({ destination, filename, onProgress = () => undefined, pagesPerStep = 256 }: BackupOptions) =>
+  Backup.backup({ destination, filename, onProgress, pagesPerStep })
+)
 
 // --- internal ---
 

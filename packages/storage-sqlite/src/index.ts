@@ -3,5 +3,6 @@
  *
  * @since 0.1.0
  */
+export * as Costs from "./Costs.ts"
 export * as Migrations from "./Migrations.ts"
 export * as SqliteStorage from "./SqliteStorage.ts"

@@ -1,34 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { execFileSync } from "node:child_process"
 import { rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { batch, conversationId, opened, takeOver } from "./conversations.ts"
-import { directory } from "./files.ts"
-
-/** A file system of one megabyte, gone with the scope. */
-const smallDisk = Effect.gen(function* () {
-  const path = yield* directory
-  yield* Effect.acquireRelease(
-    Effect.sync(() => execFileSync("mount", ["-t", "tmpfs", "-o", "size=1m", "tmpfs", path], { stdio: "ignore" })),
-    () => Effect.sync(() => execFileSync("umount", ["--lazy", path], { stdio: "ignore" }))
-  )
-  return path
-})
-
-const cannotMount = ((): boolean => {
-  try {
-    Effect.runSync(Effect.scoped(smallDisk))
-    return false
-  } catch {
-    return true
-  }
-})()
-
-const test = (name: string) => `${name}${cannotMount ? " (skipped: no file system can be mounted here)" : ""}`
+import { cannotMount, onSmallDisk, smallDisk } from "./smallDisk.ts"
 
 describe("a disk that fills up", () => {
-  it.effect.skipIf(cannotMount)(test("refuses whole batches, and goes on once there is space"), () =>
+  it.effect.skipIf(cannotMount)(onSmallDisk("refuses whole batches, and goes on once there is space"), () =>
     Effect.gen(function* () {
       const path = yield* smallDisk
       const ballast = join(path, "ballast")
@@ -73,7 +51,7 @@ describe("a disk that fills up", () => {
     })
   )
 
-  it.effect.skipIf(cannotMount)(test("refuses a large batch that does not fit, and takes small ones"), () =>
+  it.effect.skipIf(cannotMount)(onSmallDisk("refuses a large batch that does not fit, and takes small ones"), () =>
     Effect.gen(function* () {
       const filename = join(yield* smallDisk, "conversations.db")
       const store = yield* opened({ filename })

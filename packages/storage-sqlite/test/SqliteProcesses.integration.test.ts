@@ -6,18 +6,21 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { opened } from "./conversations.ts"
 import { newFile } from "./files.ts"
+import { copyOf } from "./released.ts"
 import { connected, value } from "./opened.ts"
 import { lines, start } from "./processes.ts"
 
 const processes = Array.from({ length: 8 }, (_, i) => `process ${i}`)
 const batches = 20
 
+const files = { "a new file": newFile, "a file of the first release": copyOf("v1") }
+
 describe("eight processes", () => {
-  it.live(
-    "open a new file at once, and write to conversations of their own and to one that they share",
-    () =>
+  it.live.each(Object.entries(files))(
+    "open %s at once, and write to conversations of their own and to one that they share",
+    ([, file]) =>
       Effect.gen(function* () {
-        const filename = yield* newFile
+        const filename = yield* file
         const go = yield* Deferred.make<Uint8Array>()
         let ready = 0
         const run = (name: string) =>

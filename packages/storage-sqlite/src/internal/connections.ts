@@ -7,7 +7,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type { SqlClient } from "effect/sql/SqlClient"
 import type { Connection } from "effect/sql/SqlConnection"
-import { SqlError } from "effect/sql/SqlError"
+import { classifySqliteError, SqlError } from "effect/sql/SqlError"
 import type { Row, Script, Statement } from "./script.ts"
 import { run } from "./script.ts"
 
@@ -20,8 +20,14 @@ export interface Outcome<A> {
 /** A connection that runs scripts. */
 export interface Runner {
   readonly read: <A>(script: () => Script<A>) => Effect.Effect<A, SqlError>
-  /** Begins IMMEDIATE: holds the file's write lock from its first statement. Not interrupted once it has begun. */
-  readonly write: <A>(script: () => Script<Outcome<A>>) => Effect.Effect<A, SqlError>
+  /**
+   * Begins IMMEDIATE: holds the file's write lock from its first statement. Waits so long for another process's lock. Not
+   * interrupted once it has begun.
+   */
+  readonly write: <A>(
+    script: () => Script<Outcome<A>>,
+    busyTimeout: Duration.Duration
+  ) => Effect.Effect<A, SqlError | StoreUnavailable>
 }
 
 export interface Connections {
@@ -31,26 +37,23 @@ export interface Connections {
 }
 
 /** Waits for the lock where somebody else holds it, and says what went wrong in the words of the store. */
-export const make = (runner: Runner, busyTimeout: Duration.Duration): Connections => {
-  const schedule = lockSchedule(busyTimeout)
-  // The retry is set up only where it is needed: it costs more than a statement.
-  const waiting = <A>(attempt: Effect.Effect<A, SqlError>) =>
-    Effect.catchIf(attempt, isBusy, () => Effect.retry(attempt, { while: isBusy, schedule }))
-  return {
-    read: (script) => Effect.mapError(waiting(runner.read(script)), translate),
-    write: (script, onClash) =>
-      Effect.catch(waiting(runner.write(script)), (error) =>
-        isClash(error) ? Effect.succeed(onClash) : Effect.fail(translate(error))
-      )
-  }
-}
+export const make = (runner: Runner, busyTimeout: Duration.Duration): Connections => ({
+  read: (script) => Effect.mapError(waiting(runner.read(script), busyTimeout), translate),
+  write: (script, onClash) =>
+    Effect.catch(runner.write(script, busyTimeout), (error) =>
+      isClash(error) ? Effect.succeed(onClash) : Effect.fail(translate(error))
+    )
+})
 
 /** Runs scripts on the reserved connection of any SQLite client, statement by statement. */
 export const overClient = (client: SqlClient): Runner => ({
   read: (script) => Effect.scoped(Effect.flatMap(client.reserve, (connection) => run(script(), query(connection)))),
-  write: (script) =>
-    Effect.uninterruptibleMask((restore) =>
-      Effect.scoped(Effect.flatMap(restore(client.reserve), (connection) => transaction(query(connection), script)))
+  write: (script, busyTimeout) =>
+    waiting(
+      Effect.uninterruptibleMask((restore) =>
+        Effect.scoped(Effect.flatMap(restore(client.reserve), (connection) => transaction(query(connection), script)))
+      ),
+      busyTimeout
     )
 })
 
@@ -60,12 +63,19 @@ export const isBusy = (error: unknown): boolean => {
   return code === 5 || code === 6
 }
 
-/** When to try again for a lock: soon at first, then about every 50 ms, with jitter, until the time is over. */
-export const lockSchedule = (timeout: Duration.Duration) =>
-  Schedule.min([Schedule.exponential("1 millis"), Schedule.spaced("50 millis")]).pipe(
-    Schedule.jittered,
-    Schedule.upTo({ duration: timeout })
-  )
+/** When to try again for a lock: soon at first, then about every 50 ms, with jitter. */
+export const lockPauses = Schedule.min([Schedule.exponential("1 millis"), Schedule.spaced("50 millis")]).pipe(
+  Schedule.jittered
+)
+
+/** {@link lockPauses} until the time is over. */
+export const lockSchedule = (timeout: Duration.Duration) => Schedule.upTo(lockPauses, { duration: timeout })
+
+/** What node:sqlite throws, as Effect's error. */
+export const toSqlError = (cause: unknown): SqlError =>
+  new SqlError({
+    reason: classifySqliteError(withErrno(cause), { message: "failed to execute", operation: "execute" })
+  })
 
 /** What went wrong, in the words of the store, with the driver's error as the cause. */
 export const translate = (cause: unknown): StoreUnavailable => {
@@ -79,6 +89,14 @@ export const translate = (cause: unknown): StoreUnavailable => {
 }
 
 // --- internal ---
+
+// The retry is set up only where it is needed: it costs more than a statement.
+const waiting = <A>(attempt: Effect.Effect<A, SqlError>, busyTimeout: Duration.Duration) =>
+  Effect.catchIf(attempt, isBusy, () => Effect.retry(attempt, { while: isBusy, schedule: lockSchedule(busyTimeout) }))
+
+/** Effect looks for `errno`, where node:sqlite has `errcode`. */
+const withErrno = (cause: unknown): unknown =>
+  cause instanceof Error && "errcode" in cause ? Object.assign(cause, { errno: cause.errcode }) : cause
 
 type Query = (statement: Statement) => Effect.Effect<ReadonlyArray<Row>, SqlError>
 
