@@ -126,6 +126,7 @@ export const layerStorage = (options: StorageOptions = {}): Layer.Layer<Stores, 
         Effect.gen(function* () {
           const client = yield* SqlClient.SqlClient
           const connections = Connections.make(
+            client,
             SqliteFile.runner(client),
             Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds")
           )

@@ -259,6 +259,21 @@ describe("while somebody else holds the lock", () => {
     })
   )
 
+  it.effect("inside of a transaction of the same client the store refuses, and does not wait for ever", () =>
+    Effect.gen(function* () {
+      const layer = SqliteStorage.layerStorage().pipe(
+        Layer.provide(SqliteStorage.layerMigrations),
+        Layer.provideMerge(SqliteStorage.layerFile({ filename: yield* newFile }))
+      )
+      const context = yield* Layer.build(layer)
+      const sql = Context.get(context, SqlClient.SqlClient)
+      const [append] = yield* appendersOf(Context.get(context, ConversationStore))
+      const error = yield* Effect.flip(sql.withTransaction(append!(batch("a"))))
+      assert.isTrue(error._tag === "StoreUnavailable" && error.message.includes("withTransaction"))
+      yield* append!(batch("a"))
+    })
+  )
+
   it.effect("a transaction of another user of the client is waited for, and not entered", () =>
     Effect.gen(function* () {
       const layer = SqliteStorage.layerStorage().pipe(

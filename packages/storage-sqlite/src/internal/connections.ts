@@ -2,6 +2,7 @@
  * Access to the one connection of a file: reads, and write transactions that wait for the lock without blocking.
  */
 import { StoreUnavailable } from "@colloquy/store/StoreError"
+import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
@@ -37,11 +38,14 @@ export interface Connections {
 }
 
 /** Waits for the lock where somebody else holds it, and says what went wrong in the words of the store. */
-export const make = (runner: Runner, busyTimeout: Duration.Duration): Connections => ({
-  read: (script) => Effect.mapError(waiting(runner.read(script), busyTimeout), translate),
+export const make = (client: SqlClient, runner: Runner, busyTimeout: Duration.Duration): Connections => ({
+  read: (script) => outside(client, Effect.mapError(waiting(runner.read(script), busyTimeout), translate)),
   write: (script, onClash) =>
-    Effect.catch(runner.write(script, busyTimeout), (error) =>
-      isClash(error) ? Effect.succeed(onClash) : Effect.fail(translate(error))
+    outside(
+      client,
+      Effect.catch(runner.write(script, busyTimeout), (error) =>
+        isClash(error) ? Effect.succeed(onClash) : Effect.fail(translate(error))
+      )
     )
 })
 
@@ -57,10 +61,12 @@ export const overClient = (client: SqlClient): Runner => ({
     )
 })
 
-/** Somebody else holds the lock. */
+/** Somebody else holds the lock. Clients that give no number are known by what Effect makes of their error. */
 export const isBusy = (error: unknown): boolean => {
   const code = errorCode(error) & 0xff
-  return code === 5 || code === 6
+  return (
+    code === 5 || code === 6 || (code === 0 && error instanceof SqlError && error.reason._tag === "LockTimeoutError")
+  )
 }
 
 /** When to try again for a lock: soon at first, then about every 50 ms, with jitter. */
@@ -89,6 +95,19 @@ export const translate = (cause: unknown): StoreUnavailable => {
 }
 
 // --- internal ---
+
+/** Refuses to wait for a transaction of this very fiber: it has the connection until it ends. */
+const outside = <A>(client: SqlClient, effect: Effect.Effect<A, StoreUnavailable>) =>
+  Effect.withFiber<A, StoreUnavailable>((fiber) =>
+    Context.getOrUndefined(fiber.context, client.transactionService) === undefined
+      ? effect
+      : new StoreUnavailable({
+          reason: "refused",
+          retryable: false,
+          detail: "the store is used inside of withTransaction of its own client; use it before or after",
+          cause: null
+        })
+  )
 
 // The retry is set up only where it is needed: it costs more than a statement.
 const waiting = <A>(attempt: Effect.Effect<A, SqlError>, busyTimeout: Duration.Duration) =>
@@ -119,9 +138,21 @@ const transaction = <A>(query: Query, script: () => Script<Outcome<A>>): Effect.
 }
 
 // Of primary key, unique index and rowid; another constraint that fails is a fault, not a row that exists.
-const clashCodes: ReadonlySet<number> = new Set([1555, 2067, 2579])
+const clashCodes: ReadonlySet<unknown> = new Set([
+  1555,
+  2067,
+  2579,
+  "SQLITE_CONSTRAINT_PRIMARYKEY",
+  "SQLITE_CONSTRAINT_UNIQUE",
+  "SQLITE_CONSTRAINT_ROWID"
+])
 
-const isClash = (error: unknown): boolean => clashCodes.has(errorCode(error))
+const isClash = (error: SqlError | StoreUnavailable): boolean => {
+  if (!(error instanceof SqlError)) return false
+  const { cause } = error.reason
+  const name = typeof cause === "object" && cause !== null && "code" in cause ? cause.code : undefined
+  return clashCodes.has(errorCode(error)) || clashCodes.has(name) || error.reason._tag === "UniqueViolation"
+}
 
 type Meaning = Pick<StoreUnavailable, "reason" | "retryable" | "detail">
 
