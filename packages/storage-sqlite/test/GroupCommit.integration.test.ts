@@ -96,6 +96,19 @@ describe("what an append costs", () => {
     }).pipe(counted)
   )
 
+  it.live("sixteen at once, after writes that came alone: the first goes at once, the others together", () =>
+    Effect.gen(function* () {
+      const appends = yield* appendersOf(yield* opened({ filename: yield* newFile }))
+      // Each in a fiber of its own, and in a turn of its own.
+      for (const append of appends)
+        yield* Effect.yieldNow.pipe(Effect.andThen(Fiber.join(yield* Effect.forkChild(append(batch("a"))))))
+      yield* Effect.promise(() => Promise.resolve())
+      const cost = yield* spent(together(appends.map((append) => append(batch("b")))))
+      assert.strictEqual(cost.transactions, 2)
+      assert.strictEqual(cost.rows, 16 * 3)
+    }).pipe(counted)
+  )
+
   it.effect("sixteen writers, each one append after the other: fewer commits than appends", () =>
     Effect.gen(function* () {
       const store = yield* opened({ filename: yield* newFile })

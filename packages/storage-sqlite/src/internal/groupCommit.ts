@@ -5,7 +5,7 @@
  * that fails, or is not to be kept, undoes and answers itself alone. Making durable costs about as much for a group as for
  * one script.
  *
- *     write ──► the writer of last time, and nobody waits ──► alone, at once ──────────┐
+ *     write ──► nobody waits, nobody is expected ───────────► alone, at once ──────────┐
  *       │                                                       │ lock held elsewhere  │
  *       ▼                                                       │                      │
  *     waiting ◄─────────────────────────────────────────────────┘                      │
@@ -35,6 +35,8 @@ type Failure = SqlError | StoreUnavailable
 const maxScripts = 64
 /** and no further one once so many characters and bytes of parameters are in it. */
 const maxSize = 8 * 1024 * 1024
+/** After so many groups of one in a row nobody is waited for. */
+const mostVain = 3
 
 /**
  * Makes the write of a connection. Its semaphore is the lock of everybody who uses the connection.
@@ -46,16 +48,29 @@ export const make = (session: Session, semaphore: Semaphore.Semaphore) => {
   let waiting = new Set<Waiter>()
   let draining = false
   let latest: number | undefined
+  // Groups of one in a row.
+  let vain = 0
+  // Somebody went at once, and the scheduler has not come to an end of its turn since.
+  let sameTurn = false
 
   const write = <A>(
     script: () => Script<Outcome<A>>,
     patience: Duration.Duration
   ): Effect.Effect<A, SqlError | StoreUnavailable> =>
     Effect.withFiber((fiber) => {
-      // A fiber that writes again and again without another in between has nobody to wait for. Any other write may be one
-      // of many that are about to come, and waits for one turn of the scheduler, which measured a fifth of a lone append.
-      const alone = fiber.id === latest && !draining
-      latest = fiber.id
+      // A fiber that writes again and again without another in between has nobody to wait for, nor has the first write of a
+      // turn after some that waited in vain. Any other may be one of many that are about to come, and waits for one turn of
+      // the scheduler, which measured a fifth of a lone append.
+      const goesOn = fiber.id === latest
+      const alone = !draining && (goesOn || (vain >= mostVain && !sameTurn))
+      // Its next one in this turn waits, or the others of a burst would not come to write before it is through.
+      latest = alone && !goesOn ? undefined : fiber.id
+      if (alone && !goesOn) {
+        sameTurn = true
+        queueMicrotask(() => {
+          sameTurn = false
+        })
+      }
       const queued = () =>
         enqueue(script, Duration.toMillis(patience), (drain) => Effect.runForkWith(fiber.context)(drain))
       return alone ? Effect.catchIf(atOnce(script), isBusy, queued) : queued()
@@ -101,6 +116,7 @@ export const make = (session: Session, semaphore: Semaphore.Semaphore) => {
     semaphore.withPermit(
       Effect.sync(() => {
         const { again, answers, busy } = commit(session, waiting)
+        vain = answers.length === 1 ? vain + 1 : 0
         // Before those that came later, so that nobody is overtaken twice.
         if (again.length > 0) waiting = new Set([...again, ...waiting])
         return { answers, busy }
