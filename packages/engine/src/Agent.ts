@@ -28,7 +28,7 @@ export interface Options<T extends Tools, EI = never, RI = never> {
   readonly mode?: Mode | undefined
   /** How many responses with tool calls a run may have before it must answer (default 50). */
   readonly maxToolRounds?: number | undefined
-  /** How many handlers of a response run at once (default 4). */
+  /** How many handlers of a response run at once (default 4, at most {@link maxToolConcurrency}). */
   readonly toolConcurrency?: number | undefined
 }
 
@@ -79,8 +79,8 @@ export const make: {
   ): Agent<T, EI, RI>
 } = <T extends Tools, EI, RI>(options: Options<T, EI, RI>): Agent<T, EI, RI> | Agent<{}, EI, RI> => {
   const { instructions, maxToolRounds = 50, mode = "execute", name, toolConcurrency = 4, toolkit } = options
-  for (const [limit, value] of Object.entries({ maxToolRounds, toolConcurrency })) {
-    const reason = limitFault(value)
+  for (const [limit, value] of limitsOf({ maxToolRounds, toolConcurrency })) {
+    const reason = limitFault(limit, value)
     if (reason !== undefined) throw new RangeError(`${limit} is ${value}: ${reason}`)
   }
   const agent = {
@@ -99,5 +99,27 @@ export const make: {
  * @category reading
  * @since 0.1.0
  */
-export const limitFault = (value: number): string | undefined =>
-  Number.isSafeInteger(value) && value >= 1 ? undefined : "it must be a whole number of at least 1"
+export const limitFault = (limit: "maxToolRounds" | "toolConcurrency", value: number): string | undefined => {
+  if (!Number.isSafeInteger(value) || value < 1) return "it must be a whole number of at least 1"
+  const most = limit === "toolConcurrency" ? maxToolConcurrency : value
+  return value > most ? `it may be at most ${most}` : undefined
+}
+
+/**
+ * The limits of an agent or a run, by name.
+ *
+ * @internal
+ */
+export const limitsOf = ({ maxToolRounds, toolConcurrency }: Pick<Agent, "maxToolRounds" | "toolConcurrency">) =>
+  [
+    ["maxToolRounds", maxToolRounds],
+    ["toolConcurrency", toolConcurrency]
+  ] as const
+
+/**
+ * How many handlers may run at once: the starts of all are stored in the batch of the response that asks for them.
+ *
+ * @category constants
+ * @since 0.1.0
+ */
+export const maxToolConcurrency = 64

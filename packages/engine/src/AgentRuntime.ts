@@ -14,7 +14,7 @@ import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { randomUUID } from "node:crypto"
-import { type Agent, limitFault, type Services } from "./Agent.ts"
+import { type Agent, limitFault, limitsOf, type Services } from "./Agent.ts"
 import { AwaitingApproval, InvalidId, InvalidOption, NothingToResume, UnknownAgent } from "./AgentError.ts"
 import * as AgentHost from "./AgentHost.ts"
 import * as AgentLoop from "./AgentLoop.ts"
@@ -243,8 +243,8 @@ const decodeId = <Id extends string>(what: string, schema: Schema.Codec<Id, stri
 
 const limited = Effect.fnUntraced(function* <E>(host: AgentHost.AgentHost<E>, options: ResumeOptions) {
   const { maxToolRounds = host.maxToolRounds, toolConcurrency = host.toolConcurrency } = options
-  for (const [option, value] of Object.entries({ maxToolRounds, toolConcurrency })) {
-    const reason = limitFault(value)
+  for (const [option, value] of limitsOf({ maxToolRounds, toolConcurrency })) {
+    const reason = limitFault(option, value)
     if (reason !== undefined) return yield* new InvalidOption({ option, value: String(value), reason })
   }
   return { ...host, maxToolRounds, toolConcurrency }

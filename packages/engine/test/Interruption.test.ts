@@ -1,4 +1,4 @@
-import { StoreError } from "@colloquy/store"
+import { ConversationStore, StoreError } from "@colloquy/store"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -105,6 +105,35 @@ describe("an interruption", () => {
 })
 
 describe("a store that fails", () => {
+  it.live("a lost acknowledgement is found out, and nothing is doubled", () => {
+    let commits = 0
+    const lost = new StoreError.StoreUnavailable({
+      reason: "connection",
+      retryable: true,
+      detail: "the answer was lost",
+      cause: null
+    })
+    const runtime = processOver(MemoryDatabase.make(), {
+      afterCommit: () => (commits++ % 2 === 0 ? Effect.fail(lost) : Effect.void)
+    })
+    return Effect.gen(function* () {
+      yield* AgentRuntime.run(desk, "Where?", { conversationId })
+      const store = yield* ConversationStore.ConversationStore
+      const report = yield* store.verify({ conversationId })
+      assert.deepStrictEqual(report.faults, [])
+      assert.deepStrictEqual(yield* story, [
+        "ConversationCreated",
+        "RunStarted",
+        "InputRecorded",
+        "responded 1",
+        "started c1 1",
+        "settled c1 success",
+        "responded 2",
+        "ended completed"
+      ])
+    }).pipe(Effect.provide([runtime, handlers(), ScriptedModel.layer([calls([lookUp("c1")]), text("ok")])]))
+  })
+
   it.effect("a sibling that is written later does not end a run with a write missing", () =>
     Effect.gen(function* () {
       const database = MemoryDatabase.make()
@@ -159,6 +188,7 @@ describe("options out of bounds", () => {
     ["maxToolRounds", { maxToolRounds: 0 }],
     ["maxToolRounds", { maxToolRounds: Number.NaN }],
     ["toolConcurrency", { toolConcurrency: 1.5 }],
+    ["toolConcurrency", { toolConcurrency: 65 }],
     ["mode", { mode: "" }]
   ] as const) {
     it.effect(`${JSON.stringify(options)} is refused before anything is stored`, () =>
