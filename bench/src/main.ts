@@ -1,76 +1,70 @@
 /**
- * Measures appending and reading against the same work by hand, and prints ratios. Fails nothing.
+ * Measures everything side by side with the same work by hand and with the peers, prints a table, and keeps the results.
+ * Fails nothing: figures are for people to judge.
+ *
+ * `--quick` takes under a minute and keeps nothing; `--only PART` (several times) measures a part and keeps nothing.
  */
-import { MemoryStorage } from "@colloquy/storage-memory"
-import { SqliteStorage } from "@colloquy/storage-sqlite"
-import { mkdtempSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import * as Limit from "./Limit.ts"
-import * as Measure from "./Measure.ts"
-import * as Ours from "./Ours.ts"
+import { parseArgs } from "node:util"
+import { type Part, withBench } from "./Bench.ts"
+import type { Chart } from "./Chart.ts"
+import * as Machine from "./Machine.ts"
+import * as Peers from "./peers/Peers.ts"
+import * as Report from "./Report.ts"
+import type { Row } from "./Row.ts"
+import * as Append from "./rows/Append.ts"
+import * as Disk from "./rows/Disk.ts"
+import * as Engine from "./rows/Engine.ts"
+import * as Growth from "./rows/Growth.ts"
+import * as Memory from "./rows/Memory.ts"
+import * as Observe from "./rows/Observe.ts"
+import * as Read from "./rows/Read.ts"
+import * as Replay from "./rows/Replay.ts"
 
-const quick = process.argv.includes("--quick")
-const rounds = quick ? 5 : 11
-const count = quick ? 150 : 500
+const parts: { readonly [name: string]: Part } = {
+  append: Append.measure,
+  growth: Growth.measure,
+  read: Read.measure,
+  replay: Replay.measure,
+  memory: Memory.measure,
+  disk: Disk.measure,
+  observe: Observe.measure,
+  engine: Engine.measure
+}
 
-const directory = mkdtempSync(join(tmpdir(), "colloquy-bench-"))
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string", multiple: true, default: [] } }
+})
+const chosen = Object.entries(parts).filter(([name]) => values.only.length === 0 || values.only.includes(name))
 
-const print = (title: string, unit: string, measured: ReadonlyArray<Measure.Measured>): void => {
-  console.log(`\n${title} (${unit})`)
-  for (const { median, name, ratio, spread } of measured) {
-    const range = `${spread[0].toFixed(2)} to ${spread[1].toFixed(2)}`
-    console.log(`  ${name.padEnd(30)} ${median.toFixed(1).padStart(9)}   ${ratio.toFixed(2)} × (${range})`)
+const machine = Machine.describe()
+const found = await Peers.find({ installs: !values.quick })
+const peers = found.filter(Peers.isPeer)
+const versions = Machine.versions(peers)
+
+console.log(`${Report.setting({ machine, versions })}\n`)
+for (const peer of found) {
+  if (!Peers.isPeer(peer)) console.log(`left out: ${peer.name} (${peer.missing})\n`)
+}
+
+const rows: Array<Row> = []
+const charts: Array<Chart> = []
+const failed: Array<string> = []
+await withBench({ quick: values.quick, peers }, async (bench) => {
+  for (const [name, measure] of chosen) {
+    try {
+      const found = await measure(bench)
+      rows.push(...found.rows)
+      charts.push(...(found.charts ?? []))
+    } catch (error) {
+      failed.push(name)
+      console.error(`${name} could not be measured:`, error)
+    }
   }
+})
+
+console.log(Report.table(rows))
+if (failed.length > 0) console.log(`\nnot measured: ${failed.join(", ")}`)
+if (!values.quick && values.only.length === 0 && failed.length === 0) {
+  Report.save({ machine, versions, rows }, charts)
+  console.log("\nwritten to bench/results")
 }
-
-const timed = (work: () => void): number => {
-  const start = performance.now()
-  work()
-  return (performance.now() - start) * 1000
-}
-
-for (const synchronous of ["full", "normal"] as const) {
-  const limit = Limit.open(join(directory, `limit-${synchronous}.db`), synchronous === "full" ? "FULL" : "NORMAL")
-  const ours = await Ours.open(
-    SqliteStorage.layer({ filename: join(directory, `ours-${synchronous}.db`), synchronous })
-  )
-  const appended = await Measure.compare(
-    [
-      {
-        name: "by hand",
-        round: async (round) =>
-          timed(() => {
-            for (let n = round * count; n < (round + 1) * count; n++) limit.append(n)
-          }) / count
-      },
-      { name: "ConversationStore.append", round: (round) => ours.append(round * count, count) }
-    ],
-    rounds
-  )
-  print(`append of 3 records, synchronous ${synchronous}`, "µs a batch", appended)
-  if (synchronous === "normal") {
-    const records = (rounds + 1) * count * 3
-    const read = await Measure.compare(
-      [
-        { name: "SELECT and JSON.parse", round: async () => timed(() => void limit.read()) / records },
-        { name: "read, not verified", round: () => ours.read(false) },
-        { name: "read, verified", round: () => ours.read(true) }
-      ],
-      rounds
-    )
-    print(`read of ${records} records`, "µs a record", read)
-  }
-  limit.close()
-  await ours.close()
-}
-
-const memory = await Ours.open(MemoryStorage.layer)
-const growing = await Measure.compare(
-  [{ name: "MemoryStorage", round: (round) => memory.append(round * count, count) }],
-  rounds
-)
-print("append of 3 records in memory", "µs a batch", growing)
-await memory.close()
-
-rmSync(directory, { recursive: true, force: true })
