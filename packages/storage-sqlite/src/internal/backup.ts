@@ -12,7 +12,8 @@ import { StoreUnavailable } from "@colloquy/store/StoreError"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import { randomUUID } from "node:crypto"
-import { existsSync, linkSync, renameSync, rmSync } from "node:fs"
+import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs"
+import { dirname } from "node:path"
 import * as Sqlite from "node:sqlite"
 import { applicationId } from "../Migrations.ts"
 import { isBusy, lockSchedule, translate } from "./connections.ts"
@@ -43,6 +44,8 @@ export const backup = ({ destination, filename, onProgress, pagesPerStep }: Requ
     )
     const pages = yield* copy(source, partial, pagesPerStep, onProgress)
     yield* Effect.try({ try: () => place(partial, destination), catch: misplaced(destination) })
+    // SQLite has synced the pages; their name is synced where the system can sync a directory.
+    yield* Effect.ignore(Effect.try(() => sync(dirname(destination))))
     return pages
   }).pipe(Effect.scoped)
 
@@ -95,6 +98,15 @@ const place = (partial: string, destination: string): void => {
     if (codeOf(cause) === "EEXIST" || existsSync(destination)) throw cause
     // A file system without hard links.
     renameSync(partial, destination)
+  }
+}
+
+const sync = (directory: string): void => {
+  const descriptor = openSync(directory, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
   }
 }
 
