@@ -22,6 +22,8 @@ import { materializeCases } from "./MaterializeCases.ts"
 import { observeCases } from "./ObserveCases.ts"
 import { readCases } from "./ReadCases.ts"
 import { redactCases } from "./RedactCases.ts"
+import { redactRequestCases } from "./RedactRequestCases.ts"
+import { refusedForkCases } from "./RefusedForkCases.ts"
 import { refusedImportCases } from "./RefusedImportCases.ts"
 import { replayCases } from "./ReplayCases.ts"
 import { tenantCases } from "./TenantCases.ts"
@@ -55,7 +57,9 @@ export const contract: ReadonlyArray<ConformanceCase> = [
   ...concurrencyCases,
   ...clockCases,
   ...forkCases,
+  ...refusedForkCases,
   ...redactCases,
+  ...redactRequestCases,
   ...eraseCases,
   ...tenantCases
 ]

@@ -3,111 +3,28 @@
  *
  * @since 0.1.0
  */
-import * as Conversation from "@colloquy/session/Conversation"
-import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import { stateVersion } from "@colloquy/session/ConversationState"
-import { BatchId, type ConversationId, ProducerId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
+import { BatchId, ProducerId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
-import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import type { ForkRequest } from "../StoreModel.ts"
 import { exported, follow, under } from "./Archives.ts"
 import { type ConformanceCase, make } from "./Case.ts"
 import { equal, fails, holds } from "./Expect.ts"
+import { batch, called, created, ended, note, notes, renamed, said, settled, started } from "./Records.ts"
 import {
-  asked,
-  batch,
-  called,
-  created,
-  ended,
-  note,
-  notes,
-  renamed,
-  resumed,
-  said,
-  settled,
-  started,
-  suspended
-} from "./Records.ts"
-import type { Scenario } from "./Scenario.ts"
-
-/** Forks the conversation of the case into another one of it. */
-const forkIt = (scenario: Scenario, fields: Partial<ForkRequest> = {}) =>
-  scenario.store.fork({ from: scenario.id(), into: scenario.id("fork"), ...fields })
-
-const isWhole = (scenario: Scenario, conversationId: ConversationId) =>
-  Effect.gen(function* () {
-    const { faults } = yield* scenario.store.verify({ conversationId })
-    yield* equal("its faults", faults, [])
-  })
-
-/** A fork begins with what its source has through a place, digest by digest and salt by salt. */
-const isCopy = (scenario: Scenario, through: number, from = scenario.id(), into = scenario.id("fork")) =>
-  Effect.gen(function* () {
-    const { batches } = yield* scenario.store.export({ conversationId: from, through })
-    const copy = yield* scenario.store.export({ conversationId: into })
-    yield* equal("the batches of the fork", copy.batches.slice(0, -1), batches)
-    yield* equal("the records of the fork", copy.header.records, through + 1)
-    yield* isWhole(scenario, into)
-  })
-
-const stateOf = (scenario: Scenario, conversationId: ConversationId) =>
-  Effect.flatMap(scenario.log(conversationId), (log) =>
-    Effect.map(Effect.fromResult(Conversation.replay(Conversation.initial(conversationId), log)), (state) => ({
-      log,
-      state
-    }))
-  )
-
-/** What a model is shown of a log. */
-const promptOf = (scenario: Scenario, conversationId: ConversationId) =>
-  Effect.map(stateOf(scenario, conversationId), ({ log, state }) =>
-    JSON.stringify(ConversationPrompt.project(state, log).prompt.content)
-  )
-
-const summaryOf = (scenario: Scenario, conversationId: ConversationId) =>
-  Effect.map(scenario.listed(), (listed) => listed.find((summary) => summary.conversationId === conversationId))
-
-/** Nothing but the conversation of the case is there. */
-const isAlone = (scenario: Scenario) =>
-  Effect.gen(function* () {
-    yield* equal("how many there are", (yield* scenario.listed()).length, 1)
-    yield* fails(scenario.store.tail({ conversationId: scenario.id("fork") }), "ConversationNotFound")
-  })
-
-const summarised = (coversThrough: number, summary: string): Payload.Written => ({
-  _tag: "Compacted",
-  kind: "summary",
-  coversThrough,
-  pinned: [],
-  summary
-})
-
-const answered = (step: number, text: string) => ({
-  ...called(step),
-  finishReason: "stop" as const,
-  content: [{ type: "text" as const, text }]
-})
-
-/** A log of so many records in batches of 250, behind the first. */
-const large = (scenario: Scenario, batches: number) =>
-  Effect.gen(function* () {
-    const owner = yield* scenario.begin()
-    for (let i = 0; i < batches; i++) yield* owner.append(notes(`b/${i}`, 250))
-    return owner
-  })
-
-/** A log is open in this way; a fork of it has nothing open. */
-const openLogs: ReadonlyArray<readonly [name: string, payloads: ReadonlyArray<Payload.Written>]> = [
-  ["a run", [started(), said("please")]],
-  ["calls", [started(), called(1, "c1", "c2")]],
-  ["a run that waits for people", [started(), called(1, "c1"), asked("c1"), suspended("c1")]],
-  ["a resumed run", [started(), called(1, "c1"), asked("c1"), suspended("c1"), resumed()]]
-]
+  forkIt,
+  isWhole,
+  isCopy,
+  stateOf,
+  promptOf,
+  summaryOf,
+  summarised,
+  answered,
+  large,
+  openLogs
+} from "./Forks.ts"
 
 /**
  * The cases of this file.
@@ -283,89 +200,6 @@ export const forkCases: ReadonlyArray<ConformanceCase> = [
     })
   ),
 
-  make("fork: inside a batch is refused, with the places around", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* scenario.begin()
-      yield* owner.append(notes("b", 3))
-      yield* owner.append(notes("c"))
-      for (const at of [2, 3]) {
-        const error = yield* fails(forkIt(scenario, { at }), "NotABoundary")
-        const { after, before, conversationId, sequence } = error
-        yield* equal(
-          "the places",
-          { after, before, conversationId, sequence },
-          {
-            after: 4,
-            before: 1,
-            conversationId: scenario.id(),
-            sequence: at
-          }
-        )
-      }
-      yield* isAlone(scenario)
-      yield* forkIt(scenario, { at: 4 })
-    })
-  ),
-
-  ...([0, -1, 5, 1_000_000] as const).map((at) =>
-    make(`fork: at ${at} of a log of four is refused`, (scenario) =>
-      Effect.gen(function* () {
-        const owner = yield* scenario.begin()
-        yield* owner.append(notes("b", 3))
-        const { after, before, sequence } = yield* fails(forkIt(scenario, { at }), "NotABoundary")
-        yield* equal("the places", { after, before, sequence }, { after: undefined, before: undefined, sequence: at })
-        yield* isAlone(scenario)
-      })
-    )
-  ),
-
-  make("fork: of an empty log is refused", (scenario) =>
-    Effect.gen(function* () {
-      yield* scenario.takeOver()
-      yield* fails(forkIt(scenario), "NotABoundary")
-      yield* fails(forkIt(scenario, { at: 0 }), "NotABoundary")
-      yield* isAlone(scenario)
-    })
-  ),
-
-  make("fork: of a conversation that is not there, or not any more", (scenario) =>
-    Effect.gen(function* () {
-      yield* scenario.begin()
-      const unknown = yield* fails(forkIt(scenario, { from: scenario.id("unknown") }), "ConversationNotFound")
-      yield* equal("who is not there", unknown.conversationId, scenario.id("unknown"))
-      yield* scenario.store.erase({ conversationId: scenario.id() })
-      const erased = yield* fails(forkIt(scenario), "ConversationErased")
-      yield* equal("who was erased", erased.conversationId, scenario.id())
-      yield* fails(scenario.store.tail({ conversationId: scenario.id("fork") }), "ConversationNotFound")
-    })
-  ),
-
-  make("fork: into an id that is taken is refused, and changes nothing", (scenario) =>
-    Effect.gen(function* () {
-      yield* scenario.begin()
-      const other = yield* scenario.begin(scenario.id("fork"), "other")
-      yield* scenario.takeOver(scenario.id("empty"))
-      for (const into of [scenario.id("fork"), scenario.id("empty"), scenario.id()]) {
-        const before = yield* scenario.store.tail({ conversationId: into })
-        const { conversationId } = yield* fails(forkIt(scenario, { into }), "AlreadyExists")
-        yield* equal("who is there", conversationId, into)
-        yield* equal("its position", yield* scenario.store.tail({ conversationId: into }), before)
-      }
-      yield* other.append(notes("its owner goes on"))
-    })
-  ),
-
-  make("fork: into the id of one that was erased is refused", (scenario) =>
-    Effect.gen(function* () {
-      yield* scenario.begin()
-      yield* scenario.begin(scenario.id("fork"))
-      yield* scenario.store.erase({ conversationId: scenario.id("fork") })
-      const { conversationId } = yield* fails(forkIt(scenario), "ConversationErased")
-      yield* equal("who was erased", conversationId, scenario.id("fork"))
-      yield* fails(forkIt(scenario, { at: 7 }), "ConversationErased")
-    })
-  ),
-
   make("fork: of a fork, and of that one", (scenario) =>
     Effect.gen(function* () {
       const owner = yield* scenario.begin()
@@ -491,51 +325,6 @@ export const forkCases: ReadonlyArray<ConformanceCase> = [
       yield* isCopy(scenario, 5_251, scenario.id(), scenario.id("shorter"))
       yield* equal("the list", (yield* scenario.listed()).length, 3)
       yield* owner.append(notes("its owner goes on"))
-    })
-  ),
-
-  make("fork: of several into one id at once one wins", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* scenario.begin()
-      yield* owner.append(notes("b", 3))
-      const attempts = Array.from({ length: 8 }, (_, i) => Effect.result(forkIt(scenario, { at: i % 2 === 0 ? 1 : 4 })))
-      const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
-      yield* equal("how many have won", results.filter(Result.isSuccess).length, 1)
-      const reasons = results.filter(Result.isFailure).map(({ failure }) => failure._tag)
-      yield* equal("what the others are told", new Set(reasons), new Set(["AlreadyExists"] as const))
-      const won = results.find(Result.isSuccess)
-      yield* equal("the tail", yield* scenario.tail(scenario.id("fork")), won!.success.tail)
-      yield* isCopy(scenario, won!.success.tail.sequence - 1)
-    })
-  ),
-
-  make("fork: of several large ones into one id at once one wins", (scenario) =>
-    Effect.gen(function* () {
-      yield* large(scenario, 18)
-      const attempts = Array.from({ length: 4 }, () => Effect.result(forkIt(scenario)))
-      const results = yield* Effect.all(attempts, { concurrency: "unbounded" })
-      yield* holds("at most one has won", results.filter(Result.isSuccess).length <= 1, results)
-      for (const { failure } of results.filter(Result.isFailure)) {
-        const isTold = failure._tag === "AlreadyExists" || (failure._tag === "StoreUnavailable" && failure.retryable)
-        yield* holds("that it is there, or to try again", isTold, failure)
-      }
-      if (!results.some(Result.isSuccess)) yield* forkIt(scenario)
-      yield* fails(forkIt(scenario), "AlreadyExists")
-      yield* isCopy(scenario, 4_501)
-      yield* equal("the list", (yield* scenario.listed()).length, 2)
-    })
-  ),
-
-  make("fork: one that is interrupted is whole or not there", (scenario) =>
-    Effect.gen(function* () {
-      yield* large(scenario, 18)
-      const fiber = yield* Effect.forkScoped(forkIt(scenario), { startImmediately: true })
-      yield* Effect.yieldNow
-      yield* Fiber.interrupt(fiber)
-      const listed = yield* scenario.listed()
-      if (listed.length === 1) yield* forkIt(scenario)
-      yield* isCopy(scenario, 4_501)
-      yield* equal("the list", (yield* scenario.listed()).length, 2)
     })
   )
 ]

@@ -3,20 +3,15 @@
  *
  * @since 0.1.0
  */
-import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import * as Conversation from "@colloquy/session/Conversation"
-import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import { stateVersion } from "@colloquy/session/ConversationState"
 import * as Digest from "@colloquy/session/Digest"
-import { BatchId, ProducerId } from "@colloquy/session/Ids"
+import { BatchId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
-import type { Archive } from "../Archive.ts"
-import type { RedactRequest } from "../StoreModel.ts"
 import { decode, exported } from "./Archives.ts"
 import { type ConformanceCase, make } from "./Case.ts"
 import { equal, fails, holds } from "./Expect.ts"
@@ -29,124 +24,25 @@ import {
   note,
   notes,
   renamed,
-  resumed,
   said,
   settled,
   started,
   suspended
 } from "./Records.ts"
-import type { Producer, Scenario } from "./Scenario.ts"
-
-/** A request behind what the producer knows, with fields of its own. */
-const redaction = (
-  { conversationId, epoch, producerId, tail }: Producer,
-  sequences: ReadonlyArray<number>,
-  fields: Partial<RedactRequest> = {}
-): RedactRequest => ({
-  conversationId,
-  sequences,
-  reason: "asked for",
-  batchId: BatchId.make("redaction"),
-  expectedTail: tail,
-  epoch,
-  producerId,
-  ...fields
-})
-
-/** Redacts, and moves the producer on. */
-const redactIt = (owner: Producer, sequences: ReadonlyArray<number>, fields: Partial<RedactRequest> = {}) =>
-  Effect.tap(
-    Effect.suspend(() => owner.store.redact(redaction(owner, sequences, fields))),
-    ({ tail }) =>
-      Effect.sync(() => {
-        owner.tail = tail
-      })
-  )
-
-/** A log `created`, and behind it a batch of three notes. */
-const beginWithNotes = (scenario: Scenario) =>
-  Effect.tap(scenario.begin(), (owner) =>
-    owner.append(batch("b", note("the first secret"), note("the second secret"), note("the third secret")))
-  )
-
-const stateOf = (scenario: Scenario) =>
-  Effect.flatMap(scenario.log(), (log) =>
-    Effect.map(Effect.fromResult(Conversation.replay(Conversation.initial(scenario.id()), log)), (state) => ({
-      log,
-      state
-    }))
-  )
-
-/** What a model is shown. */
-const promptOf = (scenario: Scenario) =>
-  Effect.map(stateOf(scenario), ({ log, state }) =>
-    JSON.stringify(ConversationPrompt.project(state, log).prompt.content)
-  )
-
-const isWhole = (scenario: Scenario) =>
-  Effect.gen(function* () {
-    const { faults } = yield* scenario.store.verify({ conversationId: scenario.id() })
-    yield* equal("the log's faults", faults, [])
-  })
-
-const tagsOf = (log: ReadonlyArray<CanonicalRecord>) =>
-  log.map(({ payload }) => (payload._tag === "Redacted" ? `Redacted ${payload.tag}` : payload._tag))
-
-const withoutWords = ({ batches }: Archive) =>
-  batches.slice(0, 2).map((batch) => ({ ...batch, records: batch.records.map(Struct.omit(["salt", "payload"])) }))
-
-/** The attempt changes nothing of the log. */
-const changesNothing = <A, E, R>(scenario: Scenario, attempt: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const [log, position] = [yield* scenario.log(), yield* scenario.store.tail({ conversationId: scenario.id() })]
-    const result = yield* attempt
-    yield* equal("the log", yield* scenario.log(), log)
-    yield* equal("the position", yield* scenario.store.tail({ conversationId: scenario.id() }), position)
-    return result
-  })
-
-/** The request is no batch. */
-const isInvalid = (scenario: Scenario, owner: Producer, sequences: ReadonlyArray<number>) =>
-  changesNothing(scenario, fails(scenario.store.redact(redaction(owner, sequences)), "InvalidBatch"))
-
-const summarised = (coversThrough: number, summary: string): Payload.Written => ({
-  _tag: "Compacted",
-  kind: "summary",
-  coversThrough,
-  pinned: [],
-  summary
-})
-
-const answered = (step: number, text: string): Payload.Written => ({
-  ...called(step),
-  finishReason: "stop",
-  content: [{ type: "text", text }]
-})
-
-/** A log with a record of nearly every kind. */
-const everything: ReadonlyArray<Payload.Written> = [
-  created({ title: "secret title", instructions: "secret instructions", metadata: { key: "secret" } }),
-  renamed("another secret title"),
-  started(),
-  said("a secret question"),
-  called(1, "c1", "c2"),
-  settled(1, "c1"),
-  asked("c2"),
-  suspended("c2"),
-  resumed(),
-  {
-    _tag: "ApprovalResolved",
-    approvalId: suspended("c2").approvalIds[0]!,
-    decision: "approved",
-    scope: "conversation",
-    reason: "a secret reason"
-  },
-  settled(1, "c2"),
-  answered(2, "a secret answer"),
-  ended(),
-  summarised(13, "a secret summary"),
-  note("a secret note")
-]
+import {
+  redaction,
+  redactIt,
+  beginWithNotes,
+  stateOf,
+  promptOf,
+  isWhole,
+  tagsOf,
+  withoutWords,
+  changesNothing,
+  summarised,
+  answered,
+  everything
+} from "./Redactions.ts"
 
 /**
  * The cases of this file.
@@ -393,142 +289,6 @@ export const redactCases: ReadonlyArray<ConformanceCase> = [
       ])
       yield* equal("the first one again", (yield* scenario.store.redact(request)).replayed, true)
       yield* isWhole(scenario)
-    })
-  ),
-
-  make("redact: again is a replay, whatever tail or epoch it names", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      const start = { sequence: 0, digest: Digest.empty }
-      const request = redaction(owner, [3])
-      const original = yield* redactIt(owner, [3])
-      yield* owner.append(batch("later", note("later"), summarised(4, "that was made since")))
-      const next = yield* scenario.takeOver(scenario.id(), "next")
-      const attempts: ReadonlyArray<Partial<RedactRequest>> = [
-        {},
-        { expectedTail: original.tail },
-        { expectedTail: next.tail },
-        { expectedTail: start },
-        { epoch: 9 },
-        { epoch: 0, producerId: ProducerId.make("nobody") },
-        { epoch: next.epoch, producerId: next.producerId, expectedTail: next.tail }
-      ]
-      for (const fields of attempts) {
-        const attempt = scenario.store.redact({ ...request, ...fields })
-        const { epoch, first, records, replayed, sequences, tail } = yield* changesNothing(scenario, attempt)
-        yield* equal(
-          "the answer",
-          { epoch, first, replayed, sequences, tail },
-          { epoch: next.epoch, first: 5, replayed: true, sequences: [3], tail: original.tail }
-        )
-        yield* equal("its records", records(), original.records())
-      }
-    })
-  ),
-
-  make("redact: again after a summary went with it is a replay", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      yield* owner.append(batch("summary", summarised(4, "of secrets")))
-      const request = redaction(owner, [3])
-      yield* redactIt(owner, [3])
-      for (const expectedTail of [request.expectedTail, owner.tail]) {
-        const { replayed, sequences } = yield* scenario.store.redact({ ...request, expectedTail })
-        yield* equal("the answer", { replayed, sequences }, { replayed: true, sequences: [3, 5] })
-      }
-    })
-  ),
-
-  ...(
-    [
-      ["other records", { sequences: [2] }],
-      ["more records", { sequences: [3, 4] }],
-      ["later records", { sequences: [3, 6] }],
-      ["another reason", { reason: "another" }],
-      ["an author", { author: "Ann" }]
-    ] as const
-  ).map(([name, fields]) =>
-    make(`redact: the same batch id with ${name} is a conflict`, (scenario) =>
-      Effect.gen(function* () {
-        const owner = yield* beginWithNotes(scenario)
-        const start = redaction(owner, [3])
-        yield* redactIt(owner, [3])
-        yield* owner.append(notes("later"))
-        for (const expectedTail of [start.expectedTail, owner.tail]) {
-          const attempt = scenario.store.redact({ ...start, expectedTail, ...fields })
-          const { reason } = yield* changesNothing(scenario, fails(attempt, "AppendConflict"))
-          yield* equal("the reason", reason, "batch-content")
-        }
-      })
-    )
-  ),
-
-  make("redact: a batch id of something else is a conflict", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      const attempt = scenario.store.redact(redaction(owner, [3], { batchId: BatchId.make("b") }))
-      const { reason } = yield* changesNothing(scenario, fails(attempt, "AppendConflict"))
-      yield* equal("the reason", reason, "batch-content")
-    })
-  ),
-
-  ...(
-    [
-      ["none at all", []],
-      ["the sequence 0", [0]],
-      ["a negative one", [2, -1]],
-      ["one beyond the tail", [2, 5]],
-      ["a fraction", [2.5]],
-      ["no number", [Number.NaN]]
-    ] as const
-  ).map(([name, sequences]) =>
-    make(`redact: of ${name} is refused`, (scenario) =>
-      Effect.gen(function* () {
-        const owner = yield* beginWithNotes(scenario)
-        yield* isInvalid(scenario, owner, sequences)
-        yield* redactIt(owner, [2])
-      })
-    )
-  ),
-
-  make("redact: of an unknown conversation, and of an erased one", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      const unknown = redaction(owner, [1], { conversationId: scenario.id("unknown"), epoch: 9 })
-      yield* fails(scenario.store.redact(unknown), "ConversationNotFound")
-      yield* scenario.store.erase(owner)
-      yield* fails(scenario.store.redact(redaction(owner, [1])), "ConversationErased")
-    })
-  ),
-
-  make("redact: the fence comes before the tail", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      const next = yield* scenario.takeOver(scenario.id(), "next")
-      const start = { sequence: 0, digest: Digest.empty }
-      for (const expectedTail of [owner.tail, start]) {
-        const attempt = scenario.store.redact(redaction(owner, [3], { expectedTail }))
-        const { actual } = yield* changesNothing(scenario, fails(attempt, "FenceRejected"))
-        yield* equal("who may write", actual, { epoch: next.epoch, producerId: next.producerId })
-      }
-    })
-  ),
-
-  make("redact: another tail is a conflict that carries the real one", (scenario) =>
-    Effect.gen(function* () {
-      const owner = yield* beginWithNotes(scenario)
-      const { digest, sequence } = owner.tail
-      const tails = [
-        { sequence: 0, digest: Digest.empty },
-        { sequence: 1, digest },
-        { sequence, digest: Digest.text("other") },
-        { sequence: sequence + 3, digest }
-      ]
-      for (const expectedTail of tails) {
-        const attempt = scenario.store.redact(redaction(owner, [3], { expectedTail }))
-        const { reason, tail } = yield* changesNothing(scenario, fails(attempt, "AppendConflict"))
-        yield* equal("the conflict", { reason, tail }, { reason: "tail", tail: owner.tail })
-      }
     })
   ),
 
