@@ -7,8 +7,11 @@ import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
 import * as Prompt from "effect/ai/Prompt"
-import { Agent, AgentError, AgentRuntime } from "../src/index.ts"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { Agent, AgentError, AgentRuntime, ToolCall } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { calls, conversationId, desk, handlers, lookUp, processOver, recorded, refund, story, text } from "./support.ts"
 
@@ -216,6 +219,42 @@ describe("AgentRuntime.resume", () => {
     }).pipe(Effect.provide([processOver(MemoryDatabase.make()), handlers(), ScriptedModel.layer([])]))
   )
 
+  it.effect("a call whose tool is omitted after a crash is decided again, and never run by itself", () => {
+    const Ship = Tool.make("ship", { parameters: Schema.Struct({ order: Schema.String }) }).annotate(
+      ToolCall.OnCrash,
+      "omit"
+    )
+    const kit = Toolkit.make(Ship)
+    const shipper = Agent.make({ name: "desk", instructions: "Ship.", toolkit: kit })
+    const shipped: Array<string> = []
+    return Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(shipper, "go", { conversationId })
+        yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.callId === "c1")
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([
+          doomed.layer,
+          kit.toLayer({ ship: () => Effect.never }),
+          ScriptedModel.layer([calls([ship("c1", "first")])])
+        ])
+      )
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* AgentRuntime.resume(shipper, conversationId)).text, "done")
+        assert.deepStrictEqual(shipped, ["second"])
+        assert.notInclude(JSON.stringify((yield* ScriptedModel.Requests).all()[0]!.prompt), "first")
+      }).pipe(
+        Effect.provide([
+          processOver(database),
+          kit.toLayer({ ship: ({ order }) => Effect.sync(() => void shipped.push(order)) }),
+          ScriptedModel.layer([calls([ship("c2", "second")]), text("done")])
+        ])
+      )
+    })
+  })
+
   it.effect("another agent's run is not resumed by this one", () =>
     Effect.gen(function* () {
       const database = MemoryDatabase.make()
@@ -291,6 +330,8 @@ describe("AgentRuntime.resume", () => {
     })
   )
 })
+
+const ship = (id: string, order: string) => ({ id, name: "ship", params: { order } })
 
 /** A process that can be killed: nothing that it does afterwards is written. */
 const killable = (database: MemoryDatabase.MemoryDatabase) => {
