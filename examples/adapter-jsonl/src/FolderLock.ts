@@ -46,6 +46,7 @@ const claim = (folder: string): string => {
     if (!create(folder, path)) continue
     if (latestOf(folder) === latest + 1) {
       for (const number of numbers(folder)) if (number <= latest) rmSync(pathOf(folder, number), { force: true })
+      removeLeftovers(folder)
       return path
     }
     // The number was free because others have gone past it since we looked.
@@ -65,6 +66,14 @@ const written = (folder: string, holder: Holder): string => {
   const path = join(folder, `lock-${process.pid}.tmp`)
   writeFileSync(path, encodeHolder(holder))
   return path
+}
+
+/** What processes that were killed between writing and linking have left. */
+const removeLeftovers = (folder: string): void => {
+  for (const name of readdirSync(folder)) {
+    const pid = /^lock-(\d+)\.tmp$/.exec(name)?.[1]
+    if (pid !== undefined && !lives({ ...self, pid: Number(pid) })) rmSync(join(folder, name), { force: true })
+  }
 }
 
 /** False when the name is taken. */

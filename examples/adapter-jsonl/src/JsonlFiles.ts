@@ -59,7 +59,8 @@ export const make = (folder: string, sync: boolean) => {
       try: async () => {
         const image = MemoryDatabase.make()
         for (const name of await readdir(folder)) {
-          if (name.endsWith(".tmp")) await rm(join(folder, name))
+          // Of a rewrite that a crash has cut. Those of a lock are of others who ask for the folder just now.
+          if (name.endsWith(`${extension}.tmp`)) await rm(join(folder, name))
           if (name.endsWith(extension)) await loadFile(image, folder, name)
         }
         return image

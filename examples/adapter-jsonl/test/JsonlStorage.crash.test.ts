@@ -48,6 +48,9 @@ describe("a process that is killed while it appends", () => {
   }
 })
 
+/** Over the largest that Linux gives: https://man7.org/linux/man-pages/man5/proc_sys_kernel.5.html */
+const deadPid = 4_194_305
+
 describe("a folder", () => {
   /** Lets so many children open the folder at once. What they print, as it comes. */
   const opening = Effect.fnUntraced(function* (folder: string, count: number) {
@@ -118,7 +121,18 @@ describe("a folder", () => {
           1
         )
       }).pipe(Effect.provide(NodeServices.layer)),
-    { timeout: 60_000, retry: 2 }
+    60_000
+  )
+
+  it.live("that is taken leaves what others ask for it with alone, and removes what the dead have left", () =>
+    Effect.gen(function* () {
+      const folder = yield* newFolder
+      // Of a process that lives and is about to link it, of one that is dead, and of a rewrite that was cut.
+      const names = [`lock-${process.ppid}.tmp`, `lock-${deadPid}.tmp`, "a.ndjson.tmp"]
+      for (const name of names) writeFileSync(join(folder, name), "")
+      yield* using(folder, () => Effect.void)
+      assert.deepStrictEqual(filesOf(folder, ".tmp"), [join(folder, `lock-${process.ppid}.tmp`)])
+    })
   )
 
   it.live("is refused to a second layer of the same process", () =>
