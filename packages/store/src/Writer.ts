@@ -176,8 +176,8 @@ export const make = Effect.fnUntraced(function* (
       candidates.map((payload, i) => ({
         conversationId,
         sequence: tail.sequence + 1 + i,
-        recordId: placeholderRecord,
-        batchId: placeholderBatch,
+        recordId: candidateRecord,
+        batchId: candidateBatch,
         at: 0,
         epoch,
         producerId,
@@ -340,8 +340,8 @@ const retryPolicy = {
   schedule: Schedule.exponential("20 millis").pipe(Schedule.jittered, Schedule.upTo({ times: 6 }))
 }
 
-const placeholderRecord = RecordId.make("candidate")
-const placeholderBatch = BatchId.make("candidate")
+const candidateRecord = RecordId.make("candidate")
+const candidateBatch = BatchId.make("candidate")
 
 const visible = ({ window }: ConversationState, records: ReadonlyArray<CanonicalRecord>): Array<CanonicalRecord> =>
   records.filter(({ sequence }) => sequence >= window.visibleFrom || window.pinned.includes(sequence))
