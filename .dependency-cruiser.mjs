@@ -7,7 +7,9 @@ const layers = {
   store: ["session"],
   "storage-memory": ["session", "store"],
   "storage-sqlite": ["session", "store"],
-  engine: ["session", "store"]
+  capabilities: ["session", "store"],
+  engine: ["session", "store", "capabilities"],
+  "ai-sdk": []
 }
 
 const code = "^(packages|apps|examples)/[^/]+/(src|test)|^bench/"

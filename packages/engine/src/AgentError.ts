@@ -90,18 +90,6 @@ export class UnknownAgent extends Schema.TaggedError<UnknownAgent>("@colloquy/en
 }
 
 /**
- * The input says nothing: it has no text and no file. Nothing was stored.
- *
- * @category errors
- * @since 0.1.0
- */
-export class EmptyInput extends Schema.TaggedError<EmptyInput>("@colloquy/engine/EmptyInput")("EmptyInput", {}) {
-  override get message() {
-    return "the input is empty: give it a text or a file"
-  }
-}
-
-/**
  * A text that is to be an id is none. Nothing was stored; the caller corrects the id.
  *
  * @category errors

@@ -5,6 +5,7 @@
  * @since 0.1.0
  */
 import { ConversationId, idFault, RunId } from "@colloquy/session/Ids"
+import * as Input from "@colloquy/session/Input"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import type * as Tool from "effect/ai/Tool"
@@ -18,7 +19,6 @@ import { type Agent, limitFault, limitsOf, type Services } from "./Agent.ts"
 import { AwaitingApproval, InvalidId, InvalidOption, NothingToResume, UnknownAgent } from "./AgentError.ts"
 import * as AgentHost from "./AgentHost.ts"
 import * as AgentLoop from "./AgentLoop.ts"
-import * as Input from "./Input.ts"
 import { launch } from "./internal/launch.ts"
 import { begin, finish, resumedOf, startOf } from "./internal/runEdges.ts"
 import * as Journal from "./Journal.ts"

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { RunId } from "@colloquy/session/Ids"
+import type { EmptyInput } from "@colloquy/session/Input"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Usage from "@colloquy/session/Usage"
 import type { OpenError } from "@colloquy/store/Conversations"
@@ -16,7 +17,6 @@ import type { Failures } from "./Agent.ts"
 import type {
   AwaitingApproval,
   ConversationBusy,
-  EmptyInput,
   InvalidId,
   InvalidOption,
   NothingToResume,

@@ -1,12 +1,11 @@
 /**
- * What a person or a system says to an agent.
+ * What a person or a system says to an agent, before it is recorded.
  *
  * @since 0.1.0
  */
 import * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { EmptyInput } from "./AgentError.ts"
 
 /**
  * A text, or parts of a user message: texts and files.
@@ -15,6 +14,18 @@ import { EmptyInput } from "./AgentError.ts"
  * @since 0.1.0
  */
 export type Input = string | ReadonlyArray<Prompt.UserMessagePart>
+
+/**
+ * The input says nothing: it has no text and no file. Nothing was stored.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class EmptyInput extends Schema.TaggedError<EmptyInput>("@colloquy/session/EmptyInput")("EmptyInput", {}) {
+  override get message() {
+    return "the input is empty: give it a text or a file"
+  }
+}
 
 /**
  * The encoded user message of an input. Fails with `EmptyInput` when there is nothing but white space in it.

@@ -1,0 +1,6 @@
+/**
+ * What surrounds a run.
+ *
+ * @since 0.1.0
+ */
+export * as CommandQueues from "./CommandQueues.ts"
