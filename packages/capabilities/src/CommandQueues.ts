@@ -11,145 +11,40 @@
  *
  * @since 0.1.0
  */
-import type { ConversationId } from "@colloquy/session/Ids"
-import type * as Input from "@colloquy/session/Input"
+import { encodePayload } from "@colloquy/session/CanonicalRecord"
+import * as CanonicalJson from "@colloquy/session/CanonicalJson"
+import * as Digest from "@colloquy/session/Digest"
+import { type ConversationId, maxIdBytes, RunId } from "@colloquy/session/Ids"
+import * as Input from "@colloquy/session/Input"
+import type * as Payload from "@colloquy/session/Payload"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
-import type * as Prompt from "effect/ai/Prompt"
 import * as Context from "effect/Context"
-import * as Data from "effect/Data"
-import type * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import { type Command, type Kind, Offered, type OfferError } from "./Command.ts"
+import * as Inbox from "./internal/inbox.ts"
 
-/**
- * When a command is read: `steering` before the next model call, `follow-up` when the run would otherwise stop.
- *
- * @category models
- * @since 0.1.0
- */
-export type Kind = "steering" | "follow-up"
-
-/**
- * An input that is on its way to a run.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Command {
-  readonly kind: Kind
-  readonly inputId: string
-  readonly message: Prompt.UserMessageEncoded
-  readonly author?: string | undefined
-}
-
-/**
- * Where a command is. `sequence` is that of its record; `answered` says whether the model has responded to it before its
- * run ended. `Returned` hands the command back: nothing of it is in the log.
- *
- * @category models
- * @since 0.1.0
- */
-export type State = Data.TaggedEnum<{
-  Accepted: {}
-  Delivered: { readonly sequence: number }
-  Done: { readonly sequence: number; readonly answered: boolean }
-  Returned: { readonly command: Command; readonly reason: "failed" | "cancelled" }
-}>
-
-/**
- * Constructors and matchers of {@link State}.
- *
- * @category models
- * @since 0.1.0
- */
-export const State = Data.taggedEnum<State>()
-
-/**
- * The proof that an input was accepted, and where it is.
- *
- * @category models
- * @since 0.1.0
- */
-export interface Receipt {
-  readonly conversationId: ConversationId
-  readonly kind: Kind
-  readonly inputId: string
-  readonly state: Effect.Effect<State>
-  /** Waits until it is in the log or handed back. */
-  readonly delivered: Effect.Effect<Exclude<State, { readonly _tag: "Accepted" }>>
-  /** Waits for the outcome. Interrupting it changes nothing. */
-  readonly await: Effect.Effect<Extract<State, { readonly _tag: "Done" | "Returned" }>>
-}
-
-/**
- * What became of an offer. `Accepted`: the model receives it before its next call, and the run does not end before that
- * call. `NotRunning`: no run of this process takes it; it was not kept, start a run with it.
- *
- * @category models
- * @since 0.1.0
- */
-export type Offered = Data.TaggedEnum<{
-  Accepted: { readonly receipt: Receipt }
-  NotRunning: { readonly conversationId: ConversationId; readonly reason: "no-run" | "ending" }
-}>
-
-/**
- * Constructors and matchers of {@link Offered}.
- *
- * @category models
- * @since 0.1.0
- */
-export const Offered = Data.taggedEnum<Offered>()
-
-/**
- * The queue is full: wait for the run to read it, and offer the input again. Nothing was kept.
- *
- * @category errors
- * @since 0.1.0
- */
-export class QueueFull extends Schema.TaggedError<QueueFull>("@colloquy/capabilities/QueueFull")("QueueFull", {
-  conversationId: Schema.String,
-  kind: Schema.Literals(["steering", "follow-up"]),
-  capacity: Schema.Natural
-}) {
-  override get message() {
-    return `${this.capacity} ${this.kind} inputs wait in ${this.conversationId} already: offer it again later`
-  }
-}
-
-/**
- * The id was given to another input before. Nothing was kept: give a new input a new id.
- *
- * @category errors
- * @since 0.1.0
- */
-export class InputConflict extends Schema.TaggedError<InputConflict>("@colloquy/capabilities/InputConflict")(
-  "InputConflict",
-  { conversationId: Schema.String, inputId: Schema.String }
-) {
-  override get message() {
-    return `input ${this.inputId} of ${this.conversationId} was offered with other content: give a new input a new id`
-  }
-}
+export * from "./Command.ts"
 
 /**
  * @category models
  * @since 0.1.0
  */
 export interface OfferOptions {
-  /** Offering the same id twice is one input, with one receipt (default: a random id). */
+  /**
+   * Offering the same id twice to one run is one input, with one receipt (default: a random id). Give one where an offer
+   * may be repeated: after an interruption, or when a message is delivered again.
+   */
   readonly inputId?: string | undefined
   readonly author?: string | undefined
 }
 
 /**
- * @category errors
- * @since 0.1.0
- */
-export type OfferError = Input.EmptyInput | QueueFull | InputConflict | StoreUnavailable
-
-/**
- * The run's side of its queues. Every operation is atomic.
+ * The run's side of its queues. Every operation is atomic. Once the queues are closed, and when a newer run has its own
+ * open, none of them does anything.
  *
  * @category models
  * @since 0.1.0
@@ -159,11 +54,14 @@ export interface RunQueues {
   readonly takeSteering: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
   /** Takes steering, else follow-ups; if neither waits, closes the queues in the same step: what comes now is refused. */
   readonly takeOrClose: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
-  /** A taken command is in the log. */
+  /** A taken command is in the log. Does nothing for one that is not taken. */
   readonly delivered: (inputId: string, sequence: number) => Effect.Effect<void>
   /** The model's response to everything delivered so far is stored. */
   readonly answered: Effect.Effect<void>
-  /** Closes the queues and hands back whatever is not delivered. Idempotent: the first reason stays. */
+  /**
+   * Closes the queues and hands back whatever is not delivered; what is delivered is done, unanswered. Idempotent: the
+   * first reason stays.
+   */
   readonly close: (reason: "failed" | "cancelled") => Effect.Effect<void>
 }
 
@@ -196,3 +94,132 @@ export class CommandQueues extends Context.Service<
     readonly open: (conversationId: ConversationId) => Effect.Effect<RunQueues, never, Scope.Scope>
   }
 >()("@colloquy/capabilities/CommandQueues") {}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** How many inputs of each kind may wait in a conversation (default 64). */
+  readonly capacity?: number | undefined
+  /**
+   * What an offer to a full queue does (default `fail`): it fails with `QueueFull`, or it waits for room, in line with the
+   * others, and is `NotRunning` when the run takes no more. Interrupting an offer that waits leaves nothing of it.
+   */
+  readonly overflow?: "fail" | "wait" | undefined
+  /** How many inputs a run reads at a time (default `all`, which is at most `capacity` of them). */
+  readonly drain?: "all" | "one" | undefined
+}
+
+/**
+ * Queues in memory. A capacity that is no whole number of at least 1 is a defect: it stands in the program.
+ *
+ * **Details**
+ *
+ * What was accepted and not delivered when the process dies is lost with it, and so is its receipt. An input is known
+ * again by its id while its run has the queues open; nothing is kept of a run that is over.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = (options?: Options): Effect.Effect<CommandQueues["Service"]> =>
+  Effect.sync(() => makeOver(new Map(), options))
+
+/**
+ * {@link make}, over the queues that are open, by conversation.
+ *
+ * @internal
+ */
+export const makeOver = (open: Map<ConversationId, Inbox.Inbox>, options: Options = {}): CommandQueues["Service"] => {
+  const { capacity = 64, drain = "all", overflow = "fail" } = options
+  if (!Number.isSafeInteger(capacity) || capacity < 1) {
+    throw new RangeError(`capacity is ${capacity}: it must be a whole number of at least 1`)
+  }
+
+  const offer = Effect.fnUntraced(function* (
+    kind: Kind,
+    conversationId: ConversationId,
+    input: Input.Input,
+    { author, inputId = `input-${randomUUID()}` }: OfferOptions = {}
+  ): Effect.fn.Return<Offered, OfferError> {
+    const message = yield* Input.toMessage(input)
+    const inbox = open.get(conversationId)
+    if (inbox === undefined) return Offered.NotRunning({ conversationId, reason: "no-run" })
+    const command = {
+      kind,
+      // As the log would have it: two ids that become one there are one here.
+      inputId: inputId.toWellFormed(),
+      message,
+      ...(author === undefined ? {} : { author })
+    }
+    return yield* inbox.offer(command, yield* Effect.fromResult(contentDigest(command)))
+  })
+
+  const openInbox = (conversationId: ConversationId) =>
+    Effect.sync(() => {
+      const inbox = Inbox.make(conversationId, { capacity, drain, overflow })
+      open.set(conversationId, inbox)
+      return inbox
+    })
+
+  const closeInbox = (conversationId: ConversationId, inbox: Inbox.Inbox) =>
+    Effect.sync(() => {
+      // A newer run may have its own open already.
+      if (open.get(conversationId) === inbox) open.delete(conversationId)
+      inbox.close("failed")
+    })
+
+  return CommandQueues.of({
+    durable: false,
+    steer: Effect.fn("CommandQueues.steer")((conversationId, input, options) =>
+      offer("steering", conversationId, input, options)
+    ),
+    followUp: Effect.fn("CommandQueues.followUp")((conversationId, input, options) =>
+      offer("follow-up", conversationId, input, options)
+    ),
+    open: Effect.fn("CommandQueues.open")(function* (conversationId) {
+      const inbox = yield* Effect.acquireRelease(openInbox(conversationId), (inbox) =>
+        closeInbox(conversationId, inbox)
+      )
+      return {
+        takeSteering: Effect.sync(inbox.takeSteering),
+        takeOrClose: Effect.sync(inbox.takeOrClose),
+        delivered: (inputId, sequence) => Effect.sync(() => inbox.delivered(inputId, sequence)),
+        answered: Effect.sync(inbox.answered),
+        close: (reason) => Effect.sync(() => inbox.close(reason))
+      }
+    })
+  })
+}
+
+/**
+ * Queues in memory: 64 inputs of each kind, an offer to a full queue fails, a run reads all that wait. See {@link make}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layer: Layer.Layer<CommandQueues> = Layer.suspend(() => layerWith({}))
+
+/**
+ * Queues in memory, with other limits. See {@link make}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (options: Options): Layer.Layer<CommandQueues> => Layer.effect(CommandQueues, make(options))
+
+// --- internal ---
+
+/**
+ * The digest of what an input says. Fails when no record can hold it, under a run id of any length: it is refused here,
+ * where its author can still be told, and not in the middle of the run that accepted it.
+ */
+const contentDigest = (input: Omit<Payload.InputRecorded, "_tag" | "runId">) => {
+  const { kind, message } = input
+  return encodePayload({ _tag: "InputRecorded", runId: longestRunId, ...input }).pipe(
+    Result.map(() => Digest.text(Result.getOrThrow(CanonicalJson.encode({ kind, message }))))
+  )
+}
+
+/** Of all run ids the one that takes most room as JSON. */
+const longestRunId = RunId.make('"'.repeat(maxIdBytes))
