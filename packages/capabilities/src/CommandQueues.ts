@@ -122,19 +122,13 @@ export interface Options {
  * @category constructors
  * @since 0.1.0
  */
-export const make = (options?: Options): Effect.Effect<CommandQueues["Service"]> =>
-  Effect.sync(() => makeOver(new Map(), options))
-
-/**
- * {@link make}, over the queues that are open, by conversation.
- *
- * @internal
- */
-export const makeOver = (open: Map<ConversationId, Inbox.Inbox>, options: Options = {}): CommandQueues["Service"] => {
+export const make = Effect.fnUntraced(function* (options: Options = {}): Effect.fn.Return<CommandQueues["Service"]> {
   const { capacity = 64, drain = "all", overflow = "fail" } = options
   if (!Number.isSafeInteger(capacity) || capacity < 1) {
-    throw new RangeError(`capacity is ${capacity}: it must be a whole number of at least 1`)
+    return yield* Effect.die(new RangeError(`capacity is ${capacity}: it must be a whole number of at least 1`))
   }
+  /** Of the runs whose scopes are not over. */
+  const inboxes = new Map<ConversationId, Inbox.Inbox>()
 
   const offer = Effect.fnUntraced(function* (
     kind: Kind,
@@ -143,7 +137,7 @@ export const makeOver = (open: Map<ConversationId, Inbox.Inbox>, options: Option
     { author, inputId = `input-${randomUUID()}` }: OfferOptions = {}
   ): Effect.fn.Return<Offered, OfferError> {
     const message = yield* Input.toMessage(input)
-    const inbox = open.get(conversationId)
+    const inbox = inboxes.get(conversationId)
     if (inbox === undefined) return Offered.NotRunning({ conversationId, reason: "no-run" })
     const command = {
       kind,
@@ -158,14 +152,14 @@ export const makeOver = (open: Map<ConversationId, Inbox.Inbox>, options: Option
   const openInbox = (conversationId: ConversationId) =>
     Effect.sync(() => {
       const inbox = Inbox.make(conversationId, { capacity, drain, overflow })
-      open.set(conversationId, inbox)
+      inboxes.set(conversationId, inbox)
       return inbox
     })
 
   const closeInbox = (conversationId: ConversationId, inbox: Inbox.Inbox) =>
     Effect.sync(() => {
       // A newer run may have its own open already.
-      if (open.get(conversationId) === inbox) open.delete(conversationId)
+      if (inboxes.get(conversationId) === inbox) inboxes.delete(conversationId)
       inbox.close("failed")
     })
 
@@ -190,7 +184,7 @@ export const makeOver = (open: Map<ConversationId, Inbox.Inbox>, options: Option
       }
     })
   })
-}
+})
 
 /**
  * Queues in memory: 64 inputs of each kind, an offer to a full queue fails, a run reads all that wait. See {@link make}.
