@@ -1,8 +1,10 @@
 import { CanonicalRecord, Ids, Input, Limits } from "@colloquy/session"
-import type { StoreError } from "@colloquy/store"
+import { MemoryStorage } from "@colloquy/storage-memory"
+import { Conversations, type StoreError } from "@colloquy/store"
 import { assert, describe, it } from "@effect/vitest"
 import type * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Prompt from "effect/ai/Prompt"
 import * as Result from "effect/Result"
 import { CommandQueues } from "../src/index.ts"
@@ -189,6 +191,30 @@ describe("what is offered", () => {
       const kind = way === "steer" ? "steering" : "follow-up"
       assert.deepStrictEqual(yield* run.takeOrClose, [{ kind, inputId: "i1", message, author: "ann" }])
     })
+  )
+
+  it.effect("is stored, and shown to a model, as if it had started the run", () =>
+    Effect.gen(function* () {
+      const { queues, run } = yield* opened()
+      yield* queues.steer(conversationId, parts, { inputId: "i1" })
+      const [command] = yield* run.takeSteering
+      const writer = yield* (yield* Conversations.Conversations).open(conversationId)
+      const runId = Ids.RunId.make("run")
+      yield* writer.append([
+        { _tag: "RunStarted", runId, agent: Ids.AgentName.make("desk"), mode: "execute" },
+        { _tag: "InputRecorded", runId, kind: "user", message: yield* Input.toMessage(parts) },
+        { _tag: "InputRecorded", runId, kind: command!.kind, inputId: "i1", message: command!.message }
+      ])
+      const messages = writer
+        .records()
+        .flatMap(({ payload }) => (payload._tag === "InputRecorded" ? [payload.message] : []))
+      assert.deepStrictEqual(messages[1], messages[0])
+      const shown = writer
+        .prompt()
+        .prompt.content.flatMap((message) => (message.role === "user" ? message.content : []))
+      assert.strictEqual(shown.length, 8)
+      assert.deepStrictEqual(shown.slice(4), shown.slice(0, 4))
+    }).pipe(Effect.provide(Layer.provide(Conversations.layer, MemoryStorage.layer)))
   )
 
   it.effect("comes back as it was when it is handed back", () =>
