@@ -43,8 +43,8 @@ export interface OfferOptions {
 }
 
 /**
- * The run's side of its queues. Every operation is atomic. Once the queues are closed, and when a newer run has its own
- * open, none of them does anything.
+ * The run's side of its queues. Every operation is atomic, and none touches the queues that a newer run has open. Once
+ * they are closed, nothing is taken any more.
  *
  * @category models
  * @since 0.1.0
