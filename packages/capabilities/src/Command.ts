@@ -36,7 +36,8 @@ export interface Command {
 
 /**
  * Where a command is. `sequence` is that of its record; `answered` says whether the model has responded to it before its
- * run ended. `Returned` hands the command back: nothing of it is in the log.
+ * run ended. `Returned` hands the command back: nothing of it is in the log. `suspended` is the reason for a follow-up
+ * whose run has come to wait for people: to read it would have closed their requests.
  *
  * @category models
  * @since 0.1.0
@@ -45,7 +46,7 @@ export type State = Data.TaggedEnum<{
   Accepted: {}
   Delivered: { readonly sequence: number }
   Done: { readonly sequence: number; readonly answered: boolean }
-  Returned: { readonly command: Command; readonly reason: "failed" | "cancelled" }
+  Returned: { readonly command: Command; readonly reason: "failed" | "cancelled" | "suspended" }
 }>
 
 /**
@@ -80,7 +81,7 @@ export interface Receipt {
  *
  * `Accepted`: the run does not end before the model has been called with it. Steering is part of the next call whose
  * input is not read yet, as many at a time as the queues' options say; a follow-up is when the run would otherwise stop.
- * Only a run that fails or is cancelled hands it back.
+ * Only a run that fails or is cancelled hands it back; one that comes to wait for people hands back follow-ups.
  *
  * `NotRunning`: no run of this process takes it; it was not kept, start a run with it. `ending` says that one is about to
  * end: a start waits for that.

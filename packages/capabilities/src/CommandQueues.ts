@@ -54,6 +54,11 @@ export interface RunQueues {
   readonly takeSteering: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
   /** Takes steering, else follow-ups; if neither waits, closes the queues in the same step: what comes now is refused. */
   readonly takeOrClose: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
+  /**
+   * Takes steering; if none waits, closes the queues in the same step and hands follow-ups back as `suspended`: the run
+   * comes to wait for people, and holds nothing meanwhile.
+   */
+  readonly takeOrSuspend: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
   /** A taken command is in the log. Does nothing for one that is not taken. */
   readonly delivered: (inputId: string, sequence: number) => Effect.Effect<void>
   /** The model's response to everything delivered so far is stored. */
@@ -178,6 +183,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}): Effect.
       return {
         takeSteering: Effect.sync(inbox.takeSteering),
         takeOrClose: Effect.sync(inbox.takeOrClose),
+        takeOrSuspend: Effect.sync(inbox.takeOrSuspend),
         delivered: (inputId, sequence) => Effect.sync(() => inbox.delivered(inputId, sequence)),
         answered: Effect.sync(inbox.answered),
         close: (reason) => Effect.sync(() => inbox.close(reason))

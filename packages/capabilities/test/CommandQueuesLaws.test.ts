@@ -95,7 +95,10 @@ const play = Effect.fnUntraced(function* ({ seed, turns, ...options }: typeof St
     if (!offers.some(({ expected }) => expected === one.expected)) one.expected.place = "gone"
   })
 
-  const take = Effect.fnUntraced(function* ({ model, real, taken }: Run, way: "takeSteering" | "takeOrClose") {
+  const take = Effect.fnUntraced(function* (
+    { model, real, taken }: Run,
+    way: "takeSteering" | "takeOrClose" | "takeOrSuspend"
+  ) {
     const commands = yield* real[way]
     taken.push(...commands)
     assert.deepStrictEqual(commands, model[way]())
@@ -128,7 +131,8 @@ const play = Effect.fnUntraced(function* ({ seed, turns, ...options }: typeof St
     if (what < 40) return offer("follow-up")
     if (what < 46) return interrupt
     if (what < 56) return take(run, "takeSteering")
-    if (what < 66) return take(run, "takeOrClose")
+    if (what < 64) return take(run, "takeOrClose")
+    if (what < 66) return take(run, "takeOrSuspend")
     if (what < 82) return deliver(run, run.taken.at(-1 - roll(3))?.inputId ?? `i${roll(10)}`)
     if (what < 93) return Effect.tap(run.real.answered, () => Effect.sync(() => run.model.answered()))
     if (what < 96) return close(run, roll(2) === 0 ? "failed" : "cancelled")

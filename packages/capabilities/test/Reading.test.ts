@@ -44,6 +44,20 @@ describe("a run that reads", () => {
     })
   )
 
+  it.effect("takes steering before it waits for people; else closes, and hands follow-ups back", () =>
+    Effect.gen(function* () {
+      const { queues, run } = yield* opened()
+      const later = yield* receiptOf(queues.followUp(conversationId, "later"))
+      yield* queues.steer(conversationId, "now")
+      assert.deepStrictEqual(textsOf(yield* run.takeOrSuspend), ["now"])
+      assert.strictEqual((yield* later.state)._tag, "Accepted")
+      assert.deepStrictEqual(yield* run.takeOrSuspend, [])
+      const outcome = yield* later.await
+      assert.isTrue(outcome._tag === "Returned" && outcome.reason === "suspended")
+      assert.strictEqual(yield* refusalOf(queues.steer(conversationId, "late")), "ending")
+    })
+  )
+
   it.effect("goes on taking in while it took something, and closes in the step that finds nothing", () =>
     Effect.gen(function* () {
       const { queues, run } = yield* opened()

@@ -10,7 +10,15 @@ interface Options {
 }
 
 /** Whether it waits for room, is gone without having been accepted, or where it is since it was. */
-type Place = "waits" | "gone" | "accepted" | "taken" | "delivered" | "answered" | "unanswered" | "failed" | "cancelled"
+type Place =
+  | "waits"
+  | "gone"
+  | "accepted"
+  | "taken"
+  | "delivered"
+  | "answered"
+  | "unanswered"
+  | Extract<CommandQueues.State, { readonly _tag: "Returned" }>["reason"]
 
 export interface Input {
   readonly command: Command
@@ -32,7 +40,7 @@ export class ModelRun {
   offer(command: Command, text: string): Input | "InputConflict" | "QueueFull" | "ending" {
     const { inputId, kind } = command
     const before = this.#inputs.findLast((input) => input.command.inputId === inputId)
-    if (before !== undefined && !["gone", "failed", "cancelled"].includes(before.place)) {
+    if (before !== undefined && !["gone", "failed", "cancelled", "suspended"].includes(before.place)) {
       return before.command.kind === kind && before.text === text ? before : "InputConflict"
     }
     if (!this.isOpen) return "ending"
@@ -52,6 +60,15 @@ export class ModelRun {
     const taken = steering.length > 0 ? steering : this.#take("follow-up")
     if (taken.length === 0) this.isOpen = false
     return taken
+  }
+
+  takeOrSuspend(): ReadonlyArray<Command> {
+    const steering = this.#take("steering")
+    if (steering.length > 0) return steering
+    this.isOpen = false
+    this.#move("waits", "gone", "follow-up")
+    this.#move("accepted", "suspended", "follow-up")
+    return []
   }
 
   delivered(inputId: string, sequence: number): void {
@@ -75,8 +92,8 @@ export class ModelRun {
     return this.#inputs.filter((input) => input.place === place && (kind === undefined || input.command.kind === kind))
   }
 
-  #move(from: Place, to: Place): void {
-    for (const input of this.#in(from)) input.place = to
+  #move(from: Place, to: Place, kind?: CommandQueues.Kind): void {
+    for (const input of this.#in(from, kind)) input.place = to
   }
 
   #take(kind: CommandQueues.Kind): ReadonlyArray<Command> {

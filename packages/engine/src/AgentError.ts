@@ -6,6 +6,8 @@
 import { ApprovalId, ConversationId, RunId } from "@colloquy/session/Ids"
 import * as Schema from "effect/Schema"
 
+export { DecisionRejected } from "./Approvals.ts"
+
 /**
  * A run of the conversation goes on in this process. Wait for it, or cancel it.
  *
@@ -117,5 +119,42 @@ export class InvalidOption extends Schema.TaggedError<InvalidOption>("@colloquy/
 ) {
   override get message() {
     return `${this.option} is ${this.value}: ${this.reason}`
+  }
+}
+
+/**
+ * The prompt is larger than the model's window. Nothing of the response is stored. Start a shorter conversation, give the
+ * agent a model with a larger window, or shorten what it is shown.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class ContextTooLarge extends Schema.TaggedError<ContextTooLarge>("@colloquy/engine/ContextTooLarge")(
+  "ContextTooLarge",
+  {
+    conversationId: Schema.UndefinedOr(ConversationId),
+    runId: RunId,
+    model: Schema.UndefinedOr(Schema.String),
+    cause: Schema.Defect()
+  }
+) {
+  override get message() {
+    const model = this.model ?? "the model"
+    return `the prompt of run ${this.runId} is larger than the window of ${model}: shorten it, or use a larger window`
+  }
+}
+
+/**
+ * There are no stored settings of this id, or no store of settings. Nothing was stored; the caller corrects the id.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class UnknownSettings extends Schema.TaggedError<UnknownSettings>("@colloquy/engine/UnknownSettings")(
+  "UnknownSettings",
+  { settingsId: Schema.String, reason: Schema.String }
+) {
+  override get message() {
+    return `settings ${JSON.stringify(this.settingsId.slice(0, 80))} cannot be used: ${this.reason}`
   }
 }

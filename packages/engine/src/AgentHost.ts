@@ -3,24 +3,20 @@
  *
  * @since 0.1.0
  */
-import * as CanonicalJson from "@colloquy/session/CanonicalJson"
-import * as Digest from "@colloquy/session/Digest"
+import type * as Digest from "@colloquy/session/Digest"
 import type { AgentName, ToolCallId } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
-import * as AiError from "effect/ai/AiError"
-import * as LanguageModel from "effect/ai/LanguageModel"
-import * as Model from "effect/ai/Model"
+import type * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import * as Tool from "effect/ai/Tool"
-import type * as Toolkit from "effect/ai/Toolkit"
-import * as Cause from "effect/Cause"
+import type * as Tool from "effect/ai/Tool"
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
-import * as Option from "effect/Option"
-import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
-import type { Agent, Failures, Services } from "./Agent.ts"
+import type * as Duration from "effect/Duration"
+import type * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type * as Scope from "effect/Scope"
+import type * as Stream from "effect/Stream"
+import type { Limits, Persistence } from "./RunLimits.ts"
 import * as ToolCall from "./ToolCall.ts"
 
 /**
@@ -37,89 +33,98 @@ export interface HandlerOutcome {
 }
 
 /**
+ * A call as a host is asked about it: encoded parameters, as the model gave them.
+ *
  * @category models
  * @since 0.1.0
  */
-export interface AgentHost<E> {
+export interface HostCall {
+  readonly callId: ToolCallId
+  readonly name: string
+  readonly params: unknown
+}
+
+/**
+ * An agent that another one can hand over to, or set to work beside it: what the model sees of it is a tool.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Delegate<out E, out R> {
+  readonly kind: "handoff" | "background"
+  /** The name of the agent behind it. */
+  readonly agent: AgentName
+  readonly tool: Tool.Any
+  /** Cancelling the parent cancels the child; only of a background agent. */
+  readonly cancelWithParent: boolean
+  readonly host: Effect.Effect<AgentHost<E>, E, R | Scope.Scope>
+}
+
+/**
+ * The structured answer of an agent.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface HostOutput {
+  /** The value that an answer's text encodes, if it does. */
+  readonly decode: (text: string) => Effect.Effect<Option.Option<unknown>>
+  /** Asks the model for the answer in its structure. */
+  readonly generate: (prompt: Prompt.Prompt) => Effect.Effect<ReadonlyArray<Response.AnyPart>, AiError.AiError>
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface AgentHost<out E> {
   readonly name: AgentName
+  /** The mode of a conversation's first run. */
   readonly mode: Mode
-  readonly maxToolRounds: number
-  readonly toolConcurrency: number
+  readonly limits: Limits
+  readonly persistence: Persistence
+  readonly approvalTimeToLive: Duration.Duration | undefined
   readonly instructions: string
   readonly provider: string | undefined
   readonly model: string | undefined
   /** The same for the same tools: names, descriptions and parameter schemas. */
   readonly toolsDigest: Digest.Digest
+  readonly hasTools: boolean
   /** A tool of the agent; undefined when it has none of this name. */
   readonly tool: (name: string) => Tool.Any | undefined
+  /** Who stands behind a tool, if it is an agent. */
+  readonly delegate: (toolName: string) => Delegate<E, never> | undefined
+  /** All agents behind its tools. */
+  readonly delegates: ReadonlyArray<Delegate<E, never>>
+  /** Whether a mode lets a tool run; a tool that is not there is left to `handle`. */
+  readonly allows: (mode: Mode, toolName: string) => boolean
   /** One model call. With `none` the tools stay in the request, and the model answers without them. */
   readonly generate: (
     prompt: Prompt.Prompt,
     toolChoice: "auto" | "none"
   ) => Effect.Effect<ReadonlyArray<Response.AnyPart>, AiError.AiError>
+  /** The same model call, part by part. */
+  readonly stream: (
+    prompt: Prompt.Prompt,
+    toolChoice: "auto" | "none"
+  ) => Stream.Stream<Response.AnyPart, AiError.AiError>
+  readonly output: HostOutput | undefined
+  /** The model's error says that the prompt is larger than its window. */
+  readonly isContextOverflow: (error: AiError.AiError) => boolean
+  /**
+   * Whether a person must approve a call. A predicate that fails means yes; a call that cannot run anyway (no such tool,
+   * parameters that do not decode) needs none: it fails by itself.
+   */
+  readonly needsApproval: (call: HostCall, messages: ReadonlyArray<Prompt.Message>) => Effect.Effect<boolean>
   /**
    * Runs a handler. Unknown tools, arguments that do not decode, results that do not encode, and defects are failures
    * that the model sees; the effect fails only with the errors of tools whose failure mode is `error`.
    */
-  readonly handle: (name: string, params: unknown, callId: ToolCallId) => Effect.Effect<HandlerOutcome, E>
+  readonly handle: (
+    call: HostCall,
+    onPreliminary: (result: unknown) => Effect.Effect<void>
+  ) => Effect.Effect<HandlerOutcome, E>
 }
-
-/**
- * Takes what the agent needs from the caller's context.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const make = Effect.fnUntraced(function* <T extends Record<string, Tool.Any>, EI, RI>(
-  agent: Agent<T, EI, RI>
-): Effect.fn.Return<AgentHost<Failures<T, EI> | AiError.AiError>, EI, Services<T, RI>> {
-  // The caller may be a handler itself: its call is not the call of handlers that run here.
-  const services = Context.omit(ToolCall.CurrentToolCall)(yield* Effect.context<Services<T, RI>>())
-  const toolkit: Toolkit.WithHandler<T> = yield* agent.toolkit
-  const instructions = yield* agent.instructions
-  const provider = yield* Effect.serviceOption(Model.ProviderName)
-  const model = yield* Effect.serviceOption(Model.ModelName)
-  const tools = new Map<string, Tool.Any>(Object.entries(toolkit.tools))
-  const { maxToolRounds, mode, name, toolConcurrency } = agent
-
-  const handle = (tool: string, params: unknown, callId: ToolCallId) =>
-    // A name or parameters that the toolkit does not know are failures of the call, found by `handle` itself.
-    toolkit.handle<keyof T>(tool, params as Tool.ParametersEncoded<T[keyof T]>, callId).pipe(
-      Effect.flatMap(Stream.runCollect),
-      Effect.map((results) => results.findLast(({ preliminary }) => !preliminary)),
-      Effect.map((final): HandlerOutcome => {
-        if (final === undefined) return failure("The tool ended without a result.")
-        const { encodedResult, isFailure, modelOutput } = final
-        return { isFailure, result: encodedResult ?? null, modelOutput }
-      }),
-      Effect.catchCause((cause) => recover(cause, tools.get(tool))),
-      Effect.provideContext(services)
-    )
-
-  return {
-    name,
-    mode,
-    maxToolRounds,
-    toolConcurrency,
-    instructions,
-    provider: Option.getOrUndefined(provider),
-    model: Option.getOrUndefined(model),
-    toolsDigest: digestTools(tools.values()),
-    tool: (name) => tools.get(name),
-    generate: (prompt, toolChoice) =>
-      LanguageModel.generateText({
-        prompt,
-        toolkit,
-        toolChoice,
-        disableToolCallResolution: true,
-        toolCallValidation: "deferred"
-      }).pipe(
-        Effect.map(({ content }) => content),
-        Effect.provideContext(services)
-      ),
-    handle
-  }
-})
 
 /**
  * What becomes of a call of this tool that a crash cut off; a tool that is no longer there is not known to be repeatable.
@@ -127,42 +132,16 @@ export const make = Effect.fnUntraced(function* <T extends Record<string, Tool.A
  * @category reading
  * @since 0.1.0
  */
-export const crashPolicy = (host: AgentHost<never> | AgentHost<unknown>, name: string): ToolCall.CrashPolicy => {
+export const crashPolicy = (host: Pick<AgentHost<unknown>, "tool">, name: string): ToolCall.CrashPolicy => {
   const tool = host.tool(name)
   return tool === undefined ? "unknown" : ToolCall.crashPolicy(tool)
 }
 
-// --- internal ---
-
-const failure = (result: unknown): HandlerOutcome => ({ isFailure: true, result })
-
-/** What of a failed handler the model sees, and what fails the run. */
-const recover = <E>(cause: Cause.Cause<E>, tool: Tool.Any | undefined): Effect.Effect<HandlerOutcome, E> => {
-  // An interruption of the run does not come here; one that does is the handler's own.
-  const found = Cause.findError(cause)
-  if (Result.isSuccess(found) && isFaultOfCall(found.success)) return Effect.succeed(failure(found.success.message))
-  if (tool?.failureMode === "error" && !Cause.hasInterrupts(cause)) return Effect.failCause(cause)
-  // The handler's own words may hold secrets of the process: the model learns that it broke, the log the rest.
-  return Effect.as(
-    Effect.logWarning("a tool handler died", cause),
-    failure("The tool broke. It is not known whether it took effect.")
-  )
-}
-
-/** Faults that the model can mend, whatever the tool's failure mode. */
-const isFaultOfCall = (error: unknown): error is AiError.AiError =>
-  error instanceof AiError.AiError &&
-  (error.reason._tag === "ToolNotFoundError" ||
-    error.reason._tag === "ToolParameterValidationError" ||
-    error.reason._tag === "ToolResultEncodingError" ||
-    error.reason._tag === "InvalidToolResultError")
-
-const digestTools = (tools: Iterable<Tool.Any>): Digest.Digest => {
-  const described = Array.from(tools, (tool) => ({
-    name: tool.name,
-    description: tool.description,
-    parameters: Tool.getJsonSchema(tool)
-  }))
-  const text = CanonicalJson.encode(JSON.parse(JSON.stringify(described)))
-  return Digest.text(Result.getOrElse(text, () => described.map(({ name }) => name).join("\n")))
-}
+/**
+ * What becomes of a call of this tool that had not started when the process died.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const waitingPolicy = (host: Pick<AgentHost<unknown>, "tool">, name: string): ToolCall.WaitingPolicy =>
+  Context.get(host.tool(name)?.annotations ?? Context.empty(), ToolCall.OnWaiting)

@@ -3,77 +3,79 @@
  *
  * @since 0.1.0
  */
-import type { OpenRun } from "@colloquy/session/ConversationState"
-import type { RunId } from "@colloquy/session/Ids"
-import { maxBatchRecords } from "@colloquy/session/Limits"
 import type * as Payload from "@colloquy/session/Payload"
-import * as Usage from "@colloquy/session/Usage"
 import type { WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
+import type * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
-import type { AgentHost } from "./AgentHost.ts"
-import type { Fact, Journal } from "./Journal.ts"
+import * as Option from "effect/Option"
+import type { ContextTooLarge } from "./AgentError.ts"
+import { crashPolicy, waitingPolicy } from "./AgentHost.ts"
+import * as Approvals from "./Approvals.ts"
+import { type Call, callsOf, settledWithout, started } from "./CallFacts.ts"
+import * as CallGate from "./CallGate.ts"
+import * as Delegation from "./Delegation.ts"
+import type { Fact } from "./Journal.ts"
 import * as Recovery from "./Recovery.ts"
+import { openRun, type RunContext, write } from "./RunContext.ts"
+import * as RunEnd from "./RunEnd.ts"
+import * as Seam from "./Seam.ts"
 import * as Step from "./Step.ts"
 import * as ToolBatch from "./ToolBatch.ts"
 import type * as ToolCall from "./ToolCall.ts"
 
 /**
- * How a run ended, and with what answer.
+ * How the loop came to a stop, and with what answer.
  *
  * @category models
  * @since 0.1.0
  */
-export interface Ended {
-  readonly outcome: Payload.RunOutcome
+export interface Stopped {
+  readonly outcome: Payload.RunOutcome | "awaiting-approval"
   readonly response: Payload.ModelResponded | undefined
 }
 
 /**
- * Goes on with a run whose log waits for the model, until the run's end is written.
+ * What a loop fails with: the model's error, its tools' errors, and what the store says.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type LoopError<E> = E | AiError.AiError | ContextTooLarge | WriteError
+
+/**
+ * Goes on with a run whose log waits for the model, until the run's end, or that it waits for people, is written.
  *
  * **Details**
  *
- * `ending` is called before the last write: from then on nothing is taken in. Fails with what the model or a tool fails
- * with, or with what the store says; the end is then not written. See {@link end} for who does.
+ * Between two model calls it takes in steering, and where it would stop, follow-ups; `context.ending` is called before the
+ * last write: from then on nothing is taken in. When it fails or is interrupted the end is not written; see
+ * {@link RunEnd.end} for who does.
  *
  * @category running
  * @since 0.1.0
  */
-export const run = Effect.fnUntraced(function* <E>(
-  journal: Journal,
-  host: AgentHost<E>,
-  runId: RunId,
-  ending: () => void
-): Effect.fn.Return<Ended, E | AiError.AiError | WriteError> {
-  for (let rounds = roundsSoFar(journal, runId); ; rounds++) {
-    const isLast = rounds >= host.maxToolRounds
-    const step = (openRun(journal, runId)?.step ?? 0) + 1
-    const response = yield* Step.respond(journal, host, runId, step, isLast ? "none" : "auto")
-    const responded: Fact = { name: ["step", String(step)], payload: response }
-    const calls = ToolBatch.callsOf(response)
-
+export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effect.fn.Return<Stopped, LoopError<E>> {
+  let needsObject = context.host.output !== undefined && !context.host.hasTools
+  for (let rounds = roundsSoFar(context); ;) {
+    yield* Seam.deliver(context)
+    yield* Delegation.follow(context)
+    const isLast = rounds >= context.limits.maxToolRounds
+    const { messages, response } = yield* Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto")
+    const calls = callsOf(response)
     if (isLast || (calls.length === 0 && response.finishReason !== "pause")) {
-      const outcome = isLast ? "limit-reached" : "completed"
-      ending()
-      yield* Effect.uninterruptible(journal.write(runId, [responded, endOf(journal, runId, outcome, response)]))
-      return { outcome, response }
-    }
-    if (!runsCalls(response)) {
-      const settled = calls.map((call) => ToolBatch.settledWithout(runId, { ...call, attempt: 0 }, "interrupted"))
-      yield* Effect.uninterruptible(writeAll(journal, runId, [responded, ...settled]))
+      if (!needsObject && (yield* lacksObject(context, response))) {
+        needsObject = true
+        yield* store(context, response, [])
+        continue
+      }
+      const stopped = yield* conclude(context, response, isLast ? "limit-reached" : "completed")
+      if (stopped !== undefined) return stopped
+      needsObject = context.host.output !== undefined && !context.host.hasTools
       continue
     }
-    const started = calls.slice(0, host.toolConcurrency).map((call) => ToolBatch.started(runId, call))
-    yield* Effect.uninterruptible(journal.write(runId, [responded, ...started]))
-    // Only this response's: an earlier call that a crash cut off may be left open, to be decided again.
-    const stored = storedCalls(journal, runId).filter((call) => call.step === step)
-    yield* ToolBatch.run(
-      journal,
-      host,
-      runId,
-      stored.map((call) => ({ ...call, attempt: 1 }))
-    )
+    rounds++
+    if (yield* act(context, response, calls, messages)) return { outcome: "awaiting-approval", response }
   }
 })
 
@@ -84,134 +86,176 @@ export const run = Effect.fnUntraced(function* <E>(
  * @since 0.1.0
  */
 export const resume = Effect.fnUntraced(function* <E>(
-  journal: Journal,
-  host: AgentHost<E>,
-  decision: Exclude<Recovery.Decision, { readonly _tag: "Await" | "Nothing" }>,
-  policy: (name: string) => ToolCall.CrashPolicy,
-  ending: () => void
-): Effect.fn.Return<Ended, E | AiError.AiError | WriteError> {
-  const { runId } = decision.run
-  if (decision._tag === "End") {
-    ending()
-    yield* Effect.uninterruptible(journal.write(runId, [endOf(journal, runId, "completed")]))
-    return { outcome: "completed", response: decision.response }
-  }
-  if (decision._tag === "SettleCalls") {
-    const unknown = decision.started.filter(({ name }) => policy(name) === "unknown")
-    const again = new Set(
-      [...decision.waiting, ...decision.started.filter(({ name }) => policy(name) === "repeat")].map(
-        ({ callId }) => callId
-      )
-    )
-    const settled = unknown.map((call) => ToolBatch.settledWithout(runId, call, "unknown"))
-    yield* Effect.uninterruptible(writeAll(journal, runId, settled))
-    const calls = storedCalls(journal, runId)
-      .filter(({ callId }) => again.has(callId))
-      .map((call) => ({ ...call, attempt: call.attempt + 1 }))
-    const [start, ...starts] = calls.slice(0, host.toolConcurrency).map((call) => ToolBatch.started(runId, call))
-    if (start !== undefined) {
-      yield* Effect.uninterruptible(journal.write(runId, [start, ...starts]))
-      yield* ToolBatch.run(journal, host, runId, calls)
+  context: RunContext<E>,
+  decision: Recovery.Resumable
+): Effect.fn.Return<Stopped, LoopError<E>> {
+  switch (decision._tag) {
+    case "End": {
+      const { response } = decision
+      if (yield* lacksObject(context, response)) break
+      const stopped = yield* conclude(context, response, "completed", { stored: true })
+      if (stopped !== undefined) return stopped
+      break
     }
+    case "SettleCalls":
+      if (yield* settleCalls(context, decision)) return { outcome: "awaiting-approval", response: undefined }
+      break
+    case "Suspend":
+      if (yield* suspend(context)) return { outcome: "awaiting-approval", response: undefined }
+      break
+    case "CallModel":
+      break
   }
-  return yield* run(journal, host, runId, ending)
+  return yield* run(context)
 })
 
 /**
- * Ends a run that does not go on: each open call is settled, and the end says why.
+ * The text of a response.
  *
- * @category running
+ * @category reading
  * @since 0.1.0
  */
-export const end = (
-  journal: Journal,
-  runId: RunId,
-  outcome: "failed" | "cancelled",
-  error?: Payload.Failure
-): Effect.Effect<void, WriteError> =>
-  Effect.suspend(() => {
-    if (openRun(journal, runId) === undefined) return Effect.void
-    const open = journal.state().calls.filter((call) => call.runId === runId)
-    return writeAll(journal, runId, [
-      ...open.map((call) => ToolBatch.settledWithout(runId, call, "interrupted")),
-      endOf(journal, runId, outcome, undefined, error)
-    ])
-  })
-
-/**
- * Closes the run that a crash left behind, at the head of a new one: its steps stay visible. Calls are settled by the
- * policy of their tools; what is omitted is left without a result.
- *
- * @category running
- * @since 0.1.0
- */
-export const closeUnfinished = Effect.fnUntraced(function* (
-  journal: Journal,
-  policy: (name: string) => ToolCall.CrashPolicy
-): Effect.fn.Return<void, WriteError> {
-  for (const run of journal.state().runs) {
-    const { runId } = run
-    const open = journal.state().calls.filter((call) => call.runId === runId && policy(call.name) !== "omit")
-    const subject = journal.records().findLast(({ payload }) => "runId" in payload && payload.runId === runId)
-    const subjects = subject === undefined ? [] : [subject.recordId]
-    const reason = "a new run began while this one was unfinished"
-    yield* writeAll(journal, runId, [
-      // Of more calls than a batch takes some may be settled already, by who died meanwhile.
-      { name: ["closed", String(open.length)], payload: { _tag: "RepairAnnotated", subjects, reason } },
-      ...open.map((call) => ToolBatch.settledWithout(runId, call, call.attempt > 0 ? "unknown" : "interrupted")),
-      endOf(journal, runId, "failed", undefined, { tag: "Unfinished", message: reason })
-    ])
-  }
-})
+export const textOf = (response: Payload.ModelResponded | undefined): string =>
+  (response?.content ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
 
 // --- internal ---
 
-const openRun = (journal: Journal, runId: RunId): OpenRun | undefined =>
-  journal.state().runs.find((run) => run.runId === runId)
+/** Writes a response; a request that was open while the model was asked is closed by it. */
+const store = <E>(context: RunContext<E>, response: Payload.ModelResponded, facts: ReadonlyArray<Fact>) => {
+  const responded: Fact = { name: ["step", String(response.step)], payload: response }
+  return Effect.uninterruptible(
+    Effect.gen(function* () {
+      yield* write(context, [responded, ...RunEnd.superseded(context), ...facts])
+      context.inFlight = Effect.succeedNone
+      yield* context.queues.answered
+    })
+  )
+}
 
-/** Writes facts in their order, in as many batches as they need. The last one holds the last fact. */
-const writeAll = Effect.fnUntraced(function* (journal: Journal, runId: RunId, facts: ReadonlyArray<Fact>) {
-  for (let start = 0; start < facts.length; start += maxBatchRecords) {
-    const [first, ...others] = facts.slice(start, start + maxBatchRecords)
-    if (first !== undefined) yield* journal.write(runId, [first, ...others])
+/** Ends the run with this answer, unless there is more to read: then that is stored, and the run goes on. */
+const conclude = <E>(
+  context: RunContext<E>,
+  response: Payload.ModelResponded,
+  outcome: "completed" | "limit-reached",
+  options?: { readonly stored: boolean }
+): Effect.Effect<Stopped | undefined, WriteError> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const more = yield* Seam.takeOrClose(context, "end")
+      const isStored = options?.stored === true
+      const facts = more?.facts ?? [RunEnd.ended(context, outcome, isStored ? undefined : response)]
+      const writing = isStored ? write(context, facts) : store(context, response, facts)
+      yield* more === undefined ? writing : Seam.landing(context, more, writing)
+      return more === undefined ? { outcome, response } : undefined
+    })
+  )
+
+/** Stores a response with calls and runs them; true when the run then waits for people. */
+const act = Effect.fnUntraced(function* <E>(
+  context: RunContext<E>,
+  response: Payload.ModelResponded,
+  calls: ReadonlyArray<Call>,
+  messages: ReadonlyArray<Prompt.Message>
+): Effect.fn.Return<boolean, E | WriteError> {
+  const { limits, runId } = context
+  if (!runsCalls(response)) {
+    const settled = calls.map((call) => settledWithout(runId, { ...call, attempt: 0 }, "interrupted"))
+    yield* store(context, response, settled)
+    return false
   }
+  const judged = yield* CallGate.judge(context, calls, messages)
+  const firsts = judged.calls.slice(0, limits.toolConcurrency).map((call) => started(runId, call))
+  yield* store(context, response, [...judged.facts, ...firsts])
+  const wanted = new Set(judged.calls.map(({ callId }) => callId))
+  const stored = openCalls(context).filter(({ callId }) => wanted.has(callId))
+  yield* ToolBatch.run(
+    context,
+    stored.map((call) => ({ ...call, attempt: 1 }))
+  )
+  return yield* suspend(context)
 })
 
-const endOf = (
-  journal: Journal,
-  runId: RunId,
-  outcome: Payload.RunOutcome,
-  response?: Payload.ModelResponded,
-  error?: Payload.Failure
-): Fact => {
-  const run = openRun(journal, runId)
-  const usage = Usage.add(run?.usage ?? Usage.empty, response?.usage ?? Usage.empty)
-  const mode = run?.mode ?? journal.state().mode
-  return {
-    name: ["ended"],
-    payload: { _tag: "RunEnded", runId, outcome, mode, usage, ...(error === undefined ? {} : { error }) }
-  }
-}
+/** Settles what a crash left open, by the policies of the tools; true when the run then waits for people. */
+const settleCalls = Effect.fnUntraced(function* <E>(
+  context: RunContext<E>,
+  { started: begun, waiting }: Extract<Recovery.Decision, { readonly _tag: "SettleCalls" }>
+): Effect.fn.Return<boolean, E | WriteError> {
+  const { host, journal, limits, runId } = context
+  const policies = begun.map((call) => {
+    const policy = crashPolicy(host, call.name)
+    const isApproved = policy === "ask" && Approvals.isApproved(journal.records(), call)
+    return { call, policy: isApproved ? ("repeat" as const) : policy }
+  })
+  const having = (wanted: ToolCall.CrashPolicy) => policies.filter(({ policy }) => policy === wanted)
+  const all = openCalls(context)
+  const callOf = ({ callId }: { readonly callId: string }) => all.find((call) => call.callId === callId)
+  const asked = having("ask").flatMap(({ call }) => {
+    const whole = callOf(call)
+    return whole === undefined ? [] : [Approvals.requested({ ...call, params: whole.params })]
+  })
+  yield* write(context, [...having("unknown").map(({ call }) => settledWithout(runId, call, "unknown")), ...asked])
+
+  const again = new Set(having("repeat").map(({ call }) => call.callId))
+  const fresh = new Set(waiting.filter(({ name }) => waitingPolicy(host, name) === "run").map(({ callId }) => callId))
+  const next = (wanted: ReadonlySet<string>) =>
+    all.filter(({ callId }) => wanted.has(callId)).map((call) => ({ ...call, attempt: call.attempt + 1 }))
+  const judged = yield* CallGate.judge(context, next(fresh), journal.prompt({}).content)
+  const calls = [...next(again), ...judged.calls]
+  yield* write(context, [
+    ...judged.facts,
+    ...calls.slice(0, limits.toolConcurrency).map((call) => started(runId, call))
+  ])
+  yield* ToolBatch.run(context, calls)
+  return yield* suspend(context)
+})
+
+/** When calls wait for people: writes that the run does too, unless there is more to read, which is stored instead. */
+const suspend = <E>(context: RunContext<E>): Effect.Effect<boolean, WriteError> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const { journal, runId } = context
+      const approvalIds = journal.state().approvals.flatMap((open) => (open.runId === runId ? [open.approvalId] : []))
+      if (approvalIds.length === 0) return false
+      const more = yield* Seam.takeOrClose(context, "suspend")
+      if (more !== undefined) {
+        yield* Seam.landing(context, more, write(context, more.facts))
+        return false
+      }
+      const run = openRun(context)
+      const mode = run?.mode ?? journal.state().mode
+      yield* write(context, [
+        {
+          name: ["suspended", String(run?.step ?? 0), String(run?.attempt ?? 1)],
+          payload: { _tag: "RunSuspended", runId, approvalIds, mode }
+        }
+      ])
+      return true
+    })
+  )
+
+/** The agent owes a structured answer, and this one is none. */
+const lacksObject = <E>({ host }: RunContext<E>, response: Payload.ModelResponded): Effect.Effect<boolean> =>
+  host.output === undefined ? Effect.succeed(false) : Effect.map(host.output.decode(textOf(response)), Option.isNone)
 
 /** After these finish reasons a response's calls may be incomplete: they are not run. */
 const runsCalls = ({ finishReason }: Payload.ModelResponded): boolean =>
   finishReason === "tool-calls" || finishReason === "stop" || finishReason === "pause"
 
 /** Responses with calls so far: a resumed run does not get its rounds anew. */
-const roundsSoFar = (journal: Journal, runId: RunId): number =>
+const roundsSoFar = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): number =>
   journal
     .records()
     .filter(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId && !Recovery.isFinal(payload))
     .length
 
 /** The run's open calls, as they are stored, with the attempts made so far: what is run is what was written. */
-const storedCalls = (journal: Journal, runId: RunId): ReadonlyArray<ToolBatch.Call> => {
+const openCalls = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): ReadonlyArray<Call> => {
   const open = new Map(
     journal.state().calls.flatMap((call) => (call.runId === runId ? [[call.callId, call] as const] : []))
   )
   return journal.records().flatMap(({ payload }) =>
     payload._tag === "ModelResponded" && payload.runId === runId
-      ? ToolBatch.callsOf(payload).flatMap((call) => {
+      ? callsOf(payload).flatMap((call) => {
           const stored = open.get(call.callId)
           return stored === undefined ? [] : [{ ...call, attempt: stored.attempt }]
         })

@@ -1,29 +1,37 @@
 /**
- * Runs agents: starts a run and returns its answer, one at a time for each conversation, every step stored; and goes on
- * with a run that a crash cut off.
+ * Runs agents: starts a run and returns its answer, one at a time for each conversation, every step stored; talks to it
+ * while it goes on; goes on with a run that a crash cut off or that waited for people.
  *
  * @since 0.1.0
  */
-import { ConversationId, idFault, RunId } from "@colloquy/session/Ids"
-import * as Input from "@colloquy/session/Input"
+import * as CommandQueues from "@colloquy/capabilities/CommandQueues"
+import type { ConversationId } from "@colloquy/session/Ids"
+import type { Input } from "@colloquy/session/Input"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
-import type * as Tool from "effect/ai/Tool"
+import type { ReadError } from "@colloquy/store/StoreError"
+import type { WriteError } from "@colloquy/store/Writer"
 import * as Context from "effect/Context"
+import * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
-import { randomUUID } from "node:crypto"
-import { type Agent, limitFault, limitsOf, type Services } from "./Agent.ts"
-import { AwaitingApproval, InvalidId, InvalidOption, NothingToResume, UnknownAgent } from "./AgentError.ts"
-import * as AgentHost from "./AgentHost.ts"
-import * as AgentLoop from "./AgentLoop.ts"
-import { launch } from "./internal/launch.ts"
-import { begin, finish, resumedOf, startOf } from "./internal/runEdges.ts"
-import * as Journal from "./Journal.ts"
-import * as Recovery from "./Recovery.ts"
+import * as Queue from "effect/Queue"
+import type * as Cause from "effect/Cause"
+import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
+import type { Agent } from "./Agent.ts"
+import { type ConversationBusy, type InvalidId, NothingToResume } from "./AgentError.ts"
+import * as Agents from "./Agents.ts"
+import type { Decision } from "./Approvals.ts"
+import { hostNamed } from "./internal/hosts.ts"
+import * as Recovering from "./internal/recovering.ts"
+import { cancelSuspended, decideRun, resumeRun } from "./internal/resuming.ts"
+import { decodeConversationId, type Parts, seamsAtHand, type Storage } from "./internal/shared.ts"
+import { startRun } from "./internal/starting.ts"
+import * as Tasks from "./internal/tasks.ts"
 import type {
+  DecideError,
   ResumeError,
   ResumeOptions,
   RunError,
@@ -33,9 +41,8 @@ import type {
   RunResult,
   StartError
 } from "./Run.ts"
+import type { RunEvent } from "./RunEvent.ts"
 import * as RunGate from "./RunGate.ts"
-
-type Tools = Record<string, Tool.Any>
 
 /**
  * Runs agents.
@@ -47,33 +54,56 @@ export class AgentRuntime extends Context.Service<
   AgentRuntime,
   {
     /** Starts a run; returns once its start and input are stored. */
-    readonly start: <T extends Tools, EI, RI>(
-      agent: Agent<T, EI, RI>,
-      input: Input.Input,
+    readonly start: <E, R, A>(
+      agent: Agent<E, R, A>,
+      input: Input,
       options?: RunOptions
-    ) => Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | EI, Services<T, RI>>
+    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>>
     /** Goes on with an unfinished run, under its id; returns once that is stored. */
-    readonly startResume: <T extends Tools, EI, RI>(
-      agent: Agent<T, EI, RI>,
+    readonly startResume: <E, R, A>(
+      agents: Agents.Source<E, R, A>,
       conversationId: string,
       options?: ResumeOptions
-    ) => Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | ResumeError | EI, Services<T, RI>>
-    /** Stops the run of a conversation in this process, and returns when its end is stored; false when there is none. */
-    readonly cancel: (conversationId: string) => Effect.Effect<boolean>
+    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | ResumeError | E, Exclude<R, Scope.Scope>>
+    /** Goes on with a run that waits for people, with what they decided; returns once that is stored. */
+    readonly startDecide: <E, R, A>(
+      agents: Agents.Source<E, R, A>,
+      conversationId: string,
+      decisions: ReadonlyArray<Decision>,
+      options?: ResumeOptions
+    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | DecideError | E, Exclude<R, Scope.Scope>>
+    /**
+     * Stops the run of a conversation in this process, or ends one that waits for people, and returns when its end is
+     * stored; false when there is neither. Background agents that are to end with it are stopped too.
+     */
+    readonly cancel: (conversationId: string) => Effect.Effect<boolean, CancelError>
+    /** Conversations whose last run is unfinished and that this process may go on with. */
+    readonly recoverable: (options?: {
+      readonly takeover?: boolean | undefined
+    }) => Stream.Stream<ConversationId, ReadError>
   }
 >()("@colloquy/engine/AgentRuntime") {}
 
 /**
- * Starts a run and returns a handle to it: to wait for it, or to stop it. The run goes on when the caller does not wait.
+ * What cancelling fails with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type CancelError = InvalidId | ConversationBusy | WriteError
+
+/**
+ * Starts a run and returns a handle to it: to talk to it, wait for it, or stop it. The run goes on when the caller does not
+ * wait.
  *
  * @category running
  * @since 0.1.0
  */
-export const start = <T extends Tools, EI, RI>(
-  agent: Agent<T, EI, RI>,
-  input: Input.Input,
+export const start = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
   options?: RunOptions
-): Effect.Effect<RunHandle<RunFailure<T, EI>>, StartError | EI, AgentRuntime | Services<T, RI>> =>
+): Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | E, AgentRuntime | Exclude<R, Scope.Scope>> =>
   Effect.flatMap(AgentRuntime, (runtime) => runtime.start(agent, input, options))
 
 /**
@@ -82,11 +112,87 @@ export const start = <T extends Tools, EI, RI>(
  * @category running
  * @since 0.1.0
  */
-export const run = <T extends Tools, EI, RI>(
-  agent: Agent<T, EI, RI>,
-  input: Input.Input,
+export const run = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
   options?: RunOptions
-): Effect.Effect<RunResult, RunError<T, EI>, AgentRuntime | Services<T, RI>> => attached(start(agent, input, options))
+): Effect.Effect<RunResult<A>, RunError<E>, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  attached(start(agent, input, options))
+
+/**
+ * Runs an agent and shows what it does: text and reasoning while they come, and every record as it is written. The run is
+ * the same as that of {@link run}. The stream ends with the run and fails with it; a reader that stops early stops it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const stream = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
+  options: RunOptions = {}
+): Stream.Stream<RunEvent, RunError<E>, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const events = yield* Queue.unbounded<RunEvent, RunFailure<E> | Cause.Done>()
+      const onEvent = (event: RunEvent) => {
+        Queue.offerUnsafe(events, event)
+        options.onEvent?.(event)
+      }
+      const handle = yield* Effect.acquireRelease(
+        start(agent, input, { ...options, streaming: true, onEvent }),
+        (handle) => handle.cancel
+      )
+      yield* Effect.forkScoped(
+        Effect.matchCauseEffect(handle.await, {
+          onSuccess: () => Queue.end(events),
+          onFailure: (cause) => Queue.failCause(events, cause)
+        })
+      )
+      return Stream.fromQueue(events)
+    })
+  )
+
+/**
+ * What became of an input that is for a run that goes on, if there is one.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type SteeredOrStarted<E, A> = Data.TaggedEnum<{
+  Steered: { readonly receipt: CommandQueues.Receipt }
+  Started: { readonly run: RunHandle<RunFailure<E>, A> }
+}>
+
+/**
+ * Says something to the conversation's run if one goes on, else starts one with it: there is no moment in which the input
+ * belongs to neither.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const steerOrRun = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
+  options: RunOptions & { readonly conversationId: string }
+): Effect.Effect<
+  SteeredOrStarted<E, A>,
+  StartError | CommandQueues.OfferError | E,
+  AgentRuntime | CommandQueues.CommandQueues | Exclude<R, Scope.Scope>
+> =>
+  Effect.gen(function* () {
+    const queues = yield* CommandQueues.CommandQueues
+    const conversationId = yield* decodeConversationId(options.conversationId)
+    while (true) {
+      const { author, inputId } = options
+      const offered = yield* queues.steer(conversationId, input, { author, inputId })
+      if (offered._tag === "Accepted") return { _tag: "Steered", receipt: offered.receipt }
+      // None goes on: starting waits for one that ends. If another begins first, that one takes it.
+      const started = yield* Effect.result(start(agent, input, options))
+      if (started._tag === "Success") return { _tag: "Started", run: started.success }
+      const { failure } = started
+      if (!isBusy(failure)) return yield* Effect.fail(failure)
+    }
+  })
 
 /**
  * Goes on with the run that a crash cut off, under the same id, and returns its answer.
@@ -95,17 +201,18 @@ export const run = <T extends Tools, EI, RI>(
  *
  * A run that lives in another process looks the same from outside: this takes its conversation over, and the other stops
  * at its next write. Calls that had started are settled by their tool's crash policy; a run whose answer was stored
- * already is ended without another model call.
+ * already is ended without another model call. A run that waits for people is `AwaitingApproval`, unless all that is left
+ * of its requests has expired.
  *
  * @category running
  * @since 0.1.0
  */
-export const resume = <T extends Tools, EI, RI>(
-  agent: Agent<T, EI, RI>,
+export const resume = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
   conversationId: string,
   options?: ResumeOptions
-): Effect.Effect<RunResult, RunError<T, EI> | ResumeError, AgentRuntime | Services<T, RI>> =>
-  attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startResume(agent, conversationId, options)))
+): Effect.Effect<RunResult<A>, RunError<E> | ResumeError, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startResume(agents, conversationId, options)))
 
 /**
  * {@link resume}, or nothing when there is nothing to resume.
@@ -113,16 +220,16 @@ export const resume = <T extends Tools, EI, RI>(
  * @category running
  * @since 0.1.0
  */
-export const resumeIfNeeded = <T extends Tools, EI, RI>(
-  agent: Agent<T, EI, RI>,
+export const resumeIfNeeded = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
   conversationId: string,
   options?: ResumeOptions
 ): Effect.Effect<
-  Option.Option<RunResult>,
-  RunError<T, EI> | AwaitingApproval | UnknownAgent,
-  AgentRuntime | Services<T, RI>
+  Option.Option<RunResult<A>>,
+  Exclude<RunError<E> | ResumeError, NothingToResume>,
+  AgentRuntime | Exclude<R, Scope.Scope>
 > =>
-  Effect.matchEffect(resume(agent, conversationId, options), {
+  Effect.matchEffect(resume(agents, conversationId, options), {
     onSuccess: Effect.succeedSome,
     // The compiler does not take a member out of a union that has type parameters in it.
     onFailure: (error) =>
@@ -132,137 +239,166 @@ export const resumeIfNeeded = <T extends Tools, EI, RI>(
   })
 
 /**
- * Stops the run of a conversation in this process; false when none goes on.
+ * Goes on with the run that waits for people, under the same id, with what they decided, and returns what it comes to.
+ *
+ * **Details**
+ *
+ * What runs is the stored call. Requests may be decided one by one: while some are open the run waits again. A decision
+ * that is none is `DecisionRejected`, and then none of those that came with it is taken.
  *
  * @category running
  * @since 0.1.0
  */
-export const cancel = (conversationId: string): Effect.Effect<boolean, never, AgentRuntime> =>
+export const decide = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
+  conversationId: string,
+  decisions: ReadonlyArray<Decision>,
+  options?: ResumeOptions
+): Effect.Effect<RunResult<A>, RunError<E> | DecideError, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startDecide(agents, conversationId, decisions, options)))
+
+/**
+ * Stops the run of a conversation; see `AgentRuntime.cancel`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const cancel = (conversationId: string): Effect.Effect<boolean, CancelError, AgentRuntime> =>
   Effect.flatMap(AgentRuntime, (runtime) => runtime.cancel(conversationId))
+
+/**
+ * Goes on with every run that a crash cut off, some at once, and gives what each came to as it ends.
+ *
+ * **Details**
+ *
+ * Takes the conversations that this producer wrote last: give `Conversations` a `producerId` that stays the same over
+ * restarts. A run that lives in another process looks the same from outside, so those of other producers are left alone
+ * unless `takeover` is set. A run whose agent is not among `agents` gives `UnknownAgent` and stays as it is.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const recoverAll = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
+  options: RecoverOptions = {}
+): Stream.Stream<Recovering.Recovered<E, A>, ReadError, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  Stream.unwrap(
+    AgentRuntime.useSync((runtime) =>
+      Stream.mapEffect(
+        runtime.recoverable(options),
+        (conversationId) =>
+          Effect.map(Effect.result(resume(agents, conversationId, options)), (result) => ({ conversationId, result })),
+        { concurrency: options.concurrency ?? 4, unordered: true }
+      )
+    )
+  )
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RecoverOptions extends ResumeOptions {
+  /** How many at once (default 4). */
+  readonly concurrency?: number | undefined
+  /** Also runs of other producers: only when no other process can be at work. */
+  readonly takeover?: boolean | undefined
+}
+
+export type { Recovered } from "./internal/recovering.ts"
 
 /**
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.gen(function* () {
-  const store = yield* ConversationStore
-  const conversations = yield* Conversations.Conversations
-  const scope = yield* Effect.scope
-  const gate = RunGate.of(conversations)
-
-  const start = Effect.fn("AgentRuntime.start")(function* <T extends Tools, EI, RI>(
-    agent: Agent<T, EI, RI>,
-    input: Input.Input,
-    options: RunOptions = {}
-  ) {
-    const message = yield* Input.toMessage(input)
-    const host = yield* limited(yield* AgentHost.make(agent), options)
-    if (options.mode === "") return yield* new InvalidOption({ option: "mode", value: '""', reason: "it is empty" })
-    const runId = yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
-    const id = options.conversationId
-    const conversationId = id === undefined ? undefined : yield* decodeId("conversation id", ConversationId, id)
-    return yield* launch(scope, (restore) =>
-      Effect.gen(function* () {
-        const pass = conversationId === undefined ? RunGate.free : yield* restore(gate.enter(conversationId, runId))
-        const journal =
-          conversationId === undefined
-            ? Journal.inMemory()
-            : Journal.fromWriter(yield* restore(conversations.open(conversationId)))
-        yield* begin(journal, host, runId, () => startOf(runId, host, journal, message, options))
-        const loop = restore(AgentLoop.run(journal, host, runId, pass.ending))
-        return { runId, pass, result: finish(journal, runId, loop) }
-      })
-    )
-  })
-
-  const startResume = Effect.fn("AgentRuntime.resume")(function* <T extends Tools, EI, RI>(
-    agent: Agent<T, EI, RI>,
-    conversation: string,
-    options: ResumeOptions = {}
-  ) {
-    const host = yield* limited(yield* AgentHost.make(agent), options)
-    const conversationId = yield* decodeId("conversation id", ConversationId, conversation)
-    return yield* launch(scope, (restore) =>
-      Effect.gen(function* () {
-        const pass = yield* restore(gate.enter(conversationId, loading))
-        // Opening would create it.
-        yield* Effect.catchTag(restore(store.tail({ conversationId })), "ConversationNotFound", () =>
-          Effect.fail(new NothingToResume({ conversationId, reason: "unknown-conversation" }))
-        )
-        const journal = Journal.fromWriter(yield* restore(conversations.open(conversationId)))
-        const decision = yield* decide(journal, host, conversationId)
-        const { attempt, runId } = decision.run
-        yield* journal.write(runId, [resumedOf(runId, host, attempt + 1)])
-        const policy = (name: string) => AgentHost.crashPolicy(host, name)
-        const loop = restore(AgentLoop.resume(journal, host, decision, policy, pass.ending))
-        return { runId, pass, result: finish(journal, runId, loop) }
-      })
-    )
+export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
+  const parts: Parts = {
+    storage,
+    gate: storage === undefined ? RunGate.make() : RunGate.of(storage.conversations),
+    queues: yield* CommandQueues.CommandQueues,
+    ownQueues: yield* CommandQueues.make(),
+    scope: yield* Effect.scope,
+    seams: yield* seamsAtHand
+  }
+  const { gate } = parts
+  const tasks: Tasks.Tasks =
+    storage === undefined
+      ? Tasks.none
+      : Tasks.make(storage, gate, {
+          start: (host, input, options) => startRun(parts, tasks, { host, output: undefined }, input, options),
+          resume: (host, conversationId) =>
+            resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {})
+        })
+  const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
+    hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
+    output: (name: Agent["name"]) => Agents.find(agents, name)?.output
   })
 
   return AgentRuntime.of({
-    start,
-    startResume,
-    cancel: gate.stop
+    start: Effect.fn("AgentRuntime.start")((agent, input, options = {}) =>
+      startRun(parts, tasks, agent, input, options)
+    ),
+    startResume: Effect.fn("AgentRuntime.resume")((agents, conversationId, options = {}) =>
+      resumeRun(parts, tasks, resumerOf(agents), conversationId, options)
+    ),
+    startDecide: Effect.fn("AgentRuntime.decide")((agents, conversationId, decisions, options = {}) =>
+      decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)
+    ),
+    cancel: Effect.fn("AgentRuntime.cancel")(function* (conversation) {
+      const conversationId = yield* decodeConversationId(conversation)
+      const stopped = yield* gate.stop(conversationId)
+      yield* tasks.cancelOf(conversationId)
+      return stopped || (yield* cancelSuspended(parts, conversationId))
+    }),
+    recoverable: (options = {}) =>
+      storage === undefined ? Stream.empty : Recovering.recoverable(storage, gate, options.takeover === true)
   })
 })
 
 /**
- * The runtime, with the shared writers of its process inside. Runs end with the layer: they are interrupted, and their
- * ends are stored.
+ * The runtime with queues in memory, and with the shared writers of its process inside. Runs end with the layer: they are
+ * interrupted, and their ends are stored.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<AgentRuntime, never, ConversationStore> = Layer.effect(AgentRuntime, make).pipe(
-  Layer.provide(Conversations.layer)
+export const layer: Layer.Layer<AgentRuntime | CommandQueues.CommandQueues, never, ConversationStore> = Layer.suspend(
+  () => Layer.provide(Layer.provideMerge(layerWithout, CommandQueues.layer), Conversations.layer)
 )
 
 /**
- * The runtime over shared writers that the app provides, for apps that also write to conversations themselves.
+ * The runtime over shared writers and queues that the app provides: for apps that also write to conversations themselves,
+ * and for queues that last.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerWithout: Layer.Layer<AgentRuntime, never, ConversationStore | Conversations.Conversations> =
-  Layer.effect(AgentRuntime, make)
+export const layerWithout: Layer.Layer<
+  AgentRuntime,
+  never,
+  ConversationStore | Conversations.Conversations | CommandQueues.CommandQueues
+> = Layer.effect(
+  AgentRuntime,
+  Effect.gen(function* () {
+    return yield* make({ store: yield* ConversationStore, conversations: yield* Conversations.Conversations })
+  })
+)
+
+/**
+ * The runtime without a store: for runs without a conversation, or with a history that the caller keeps.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerEphemeral: Layer.Layer<AgentRuntime | CommandQueues.CommandQueues> = Layer.suspend(() =>
+  Layer.provideMerge(Layer.effect(AgentRuntime, make(undefined)), CommandQueues.layer)
+)
 
 // --- internal ---
 
-/** Who enters the gate to resume knows the run's id only when the log is read. */
-const loading = RunId.make("loading")
-
-const attached = <E, E2, R>(starting: Effect.Effect<RunHandle<E>, E2, R>): Effect.Effect<RunResult, E | E2, R> =>
+const attached = <E, A, E2, R>(
+  starting: Effect.Effect<RunHandle<E, A>, E2, R>
+): Effect.Effect<RunResult<A>, E | E2, R> =>
   Effect.flatMap(starting, (handle) => Effect.onInterrupt(handle.await, () => handle.cancel))
 
-const decodeId = <Id extends string>(what: string, schema: Schema.Codec<Id, string>, id: string) =>
-  Effect.mapError(
-    Schema.decodeEffect(schema)(id),
-    () => new InvalidId({ what, id, reason: idFault(id) ?? "not a text" })
-  )
-
-const limited = Effect.fnUntraced(function* <E>(host: AgentHost.AgentHost<E>, options: ResumeOptions) {
-  const { maxToolRounds = host.maxToolRounds, toolConcurrency = host.toolConcurrency } = options
-  for (const [option, value] of limitsOf({ maxToolRounds, toolConcurrency })) {
-    const reason = limitFault(option, value)
-    if (reason !== undefined) return yield* new InvalidOption({ option, value: String(value), reason })
-  }
-  return { ...host, maxToolRounds, toolConcurrency }
-})
-
-/** What to do about the run that the log has open, if it is this agent's to do it. */
-const decide = Effect.fnUntraced(function* <E>(
-  journal: Journal.Journal,
-  host: AgentHost.AgentHost<E>,
-  conversationId: ConversationId
-) {
-  const decision = Recovery.classify(journal.state(), journal.records())
-  if (decision._tag === "Nothing") return yield* new NothingToResume({ conversationId, reason: decision.reason })
-  const { agent, runId } = decision.run
-  if (decision._tag === "Await") {
-    const approvalIds = journal.state().approvals.map(({ approvalId }) => approvalId)
-    return yield* new AwaitingApproval({ conversationId, runId, approvalIds })
-  }
-  if (agent !== host.name) return yield* new UnknownAgent({ conversationId, recorded: agent, given: host.name })
-  return decision
-})
+const isBusy = (error: unknown): error is ConversationBusy =>
+  typeof error === "object" && error !== null && "_tag" in error && error._tag === "ConversationBusy"

@@ -3,22 +3,21 @@
  *
  * @since 0.1.0
  */
-import { type CanonicalRecord, decodePayload, encodePayload } from "@colloquy/session/CanonicalRecord"
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Conversation from "@colloquy/session/Conversation"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
-import * as Digest from "@colloquy/session/Digest"
 import { BatchId, ConversationId, derive, ProducerId, RecordId, type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as ToolCalls from "@colloquy/session/ToolCalls"
-import * as Upcast from "@colloquy/session/Upcast"
-import { InvalidBatch, StoreUnavailable } from "@colloquy/store/StoreError"
+import { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { Writer, WriteError } from "@colloquy/store/Writer"
+import * as Prompt from "effect/ai/Prompt"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
-import * as Result from "effect/Result"
+import { type Draft, evolve } from "./internal/drafts.ts"
 
 /**
  * A payload with the name of what it is within its run: the record's id is derived from both.
@@ -40,7 +39,7 @@ export interface Journal {
   readonly conversationId: ConversationId | undefined
   readonly state: () => ConversationState
   readonly records: () => ReadonlyArray<CanonicalRecord>
-  readonly prompt: (options: ConversationPrompt.Options) => ConversationPrompt.Projection
+  readonly prompt: (options: ConversationPrompt.Options) => Prompt.Prompt
   readonly usedCallIds: (callIds: ReadonlyArray<string>) => Effect.Effect<ReadonlySet<string>, WriteError>
   /** The store has failed, not what was written: the run is left to be resumed. Stays so. */
   readonly isUnavailable: () => boolean
@@ -54,73 +53,72 @@ export interface Journal {
     runId: RunId,
     facts: readonly [Fact, ...Array<Fact>]
   ) => Effect.Effect<ReadonlyArray<CanonicalRecord>, WriteError>
+  /** After a write that failed: makes sure that `state` and `records` are what the log has. */
+  readonly settle: Effect.Effect<void, WriteError>
+  /** Nothing that was written waits for the store. */
+  readonly isStored: () => boolean
+  /** Waits until nothing does, at most so long; then fails with what the store said last. */
+  readonly stored: (atMost: Duration.Duration) => Effect.Effect<void, WriteError>
 }
 
 /**
- * A journal over a stored conversation.
+ * A journal over a stored conversation. A write that the store does not take fails.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const fromWriter = (writer: Writer): Journal => {
+export const fromWriter = (writer: Writer, writeTimeout: Duration.Duration = defaultWriteTimeout): Journal => {
   const { conversationId } = writer
   let unavailable = false
   // A sibling's later success does not undo it: what failed to be written is missing.
   const note = <A>(effect: Effect.Effect<A, WriteError>): Effect.Effect<A, WriteError> =>
     Effect.tapError(effect, (error) =>
       Effect.sync(() => {
-        unavailable ||= !faultsOfContent.has(error._tag)
+        unavailable ||= !isFaultOfContent(error)
       })
     )
   return {
     conversationId,
     state: writer.state,
     records: writer.records,
-    prompt: (options) => writer.prompt(options),
+    prompt: (options) => writer.prompt(options).prompt,
     usedCallIds: (callIds) => note(writer.usedCallIds(callIds)),
     isUnavailable: () => unavailable,
-    hasRun: (runId) => note(writer.hasBatch(BatchId.make(idOf(runId, startName)))),
-    write: (runId, facts) => {
-      const records = facts.map(({ name, payload }) => ({ recordId: RecordId.make(idOf(runId, name)), payload }))
-      return note(bounded(writer.append({ batchId: BatchId.make(idOf(runId, facts[0].name)), records })))
-    }
+    hasRun: (runId) => note(writer.hasBatch(batchIdOf(runId, startName))),
+    write: (runId, facts) =>
+      note(
+        bounded(
+          writer.append({ batchId: batchIdOf(runId, facts[0].name), records: draftsOf(runId, facts) }),
+          writeTimeout
+        )
+      ),
+    settle: writer.settle,
+    isStored: () => true,
+    stored: () => Effect.void
   }
 }
 
 /**
  * A journal that is gone with the run. It reads what it writes back through the same codec as a store does, so that a run
- * behaves the same in both.
+ * behaves the same in both. `history` is shown before what the run says.
  *
  * @category constructors
  * @since 0.1.0
  */
-export const inMemory = (): Journal => {
+export const inMemory = (history: Prompt.Prompt = Prompt.empty): Journal => {
   const records: Array<CanonicalRecord> = []
-  const callIds = new Set<string>()
+  const callIds = new Set(historyCallIds(history))
   let state = Conversation.initial(unstored)
 
   const write = Effect.fnUntraced(function* (batchId: BatchId, drafts: ReadonlyArray<Draft>) {
     const at = Math.floor(yield* Clock.currentTimeMillis)
-    let next = state
-    const fresh: Array<CanonicalRecord> = []
-    for (const { payload, recordId } of drafts) {
-      const record = yield* Effect.fromResult(readBack(payload)).pipe(
-        Effect.mapError((error) =>
-          error._tag === "LimitExceeded"
-            ? error
-            : new InvalidBatch({ conversationId: unstored, batchId, recordId, reason: error.message })
-        ),
-        Effect.map((payload) => ({ ...place, sequence: next.sequence + 1, recordId, batchId, at, payload }))
-      )
-      next = yield* Effect.fromResult(Conversation.evolve(next, record))
-      fresh.push(record)
-    }
-    state = next
-    records.push(...fresh)
-    for (const { payload } of fresh) {
+    const drafted = yield* Effect.fromResult(evolve(state, batchId, drafts, { ...nobody, at }))
+    state = drafted.state
+    records.push(...drafted.records)
+    for (const { payload } of drafted.records) {
       if (payload._tag === "ModelResponded") for (const id of ToolCalls.declaredIds(payload.content)) callIds.add(id)
     }
-    return fresh
+    return drafted.records
   })
 
   return {
@@ -129,22 +127,28 @@ export const inMemory = (): Journal => {
     hasRun: () => Effect.succeed(false),
     state: () => state,
     records: () => records,
-    prompt: (options) => ConversationPrompt.project(state, records, options),
+    prompt: (options) => {
+      const { prompt } = ConversationPrompt.project(state, records, options)
+      return history.content.length === 0 ? prompt : behind(history, prompt)
+    },
     usedCallIds: (ids) => Effect.sync(() => new Set(ids.filter((id) => callIds.has(id)))),
     write: (runId, facts) => {
-      const drafts = facts.map(({ name, payload }) => ({ recordId: RecordId.make(idOf(runId, name)), payload }))
       const created = records.length === 0 ? [createdDraft] : []
-      return write(BatchId.make(idOf(runId, facts[0].name)), [...created, ...drafts])
-    }
+      return write(batchIdOf(runId, facts[0].name), [...created, ...draftsOf(runId, facts)])
+    },
+    settle: Effect.void,
+    isStored: () => true,
+    stored: () => Effect.void
   }
 }
 
-// --- internal ---
-
-interface Draft {
-  readonly recordId: RecordId
-  readonly payload: Payload.Written
-}
+/**
+ * Errors that say that a record is wrong; trying again would not help, so the run ends.
+ *
+ * @internal
+ */
+export const isFaultOfContent = (error: WriteError): boolean =>
+  error._tag === "InvalidBatch" || error._tag === "LimitExceeded" || error._tag === "IllegalRecord"
 
 /**
  * The name of a run's first batch.
@@ -153,38 +157,51 @@ interface Draft {
  */
 export const startName: Fact["name"] = ["start"]
 
+/** @internal */
+export const batchIdOf = (runId: RunId, name: Fact["name"]): BatchId => BatchId.make(idOf(runId, name))
+
+/** @internal */
+export const draftsOf = (runId: RunId, facts: ReadonlyArray<Fact>): Array<Draft> =>
+  facts.map(({ name, payload }) => ({ recordId: RecordId.make(idOf(runId, name)), payload }))
+
+// --- internal ---
+
 /** How long a write may take: no interruption cuts it short, so it has a limit of its own. */
-const writeTimeout = Duration.seconds(60)
+const defaultWriteTimeout = Duration.seconds(60)
 
 /** The write goes on behind the limit: whoever comes next finds out by its batch id whether it happened. */
-const bounded = <A>(write: Effect.Effect<A, WriteError>): Effect.Effect<A, WriteError> =>
+const bounded = <A>(write: Effect.Effect<A, WriteError>, limit: Duration.Duration): Effect.Effect<A, WriteError> =>
   Effect.flatMap(Effect.forkDetach(write, { startImmediately: true }), (fiber) =>
     Effect.timeoutOrElse(Fiber.join(fiber), {
-      duration: writeTimeout,
+      duration: limit,
       orElse: () =>
         new StoreUnavailable({
           reason: "other",
           retryable: true,
-          detail: `the store has not answered a write within ${Duration.format(writeTimeout)}`,
+          detail: `the store has not answered a write within ${Duration.format(limit)}`,
           cause: null
         })
     })
   )
 
-/** Errors that say that a record is wrong; trying again would not help, so the run ends. */
-const faultsOfContent: ReadonlySet<WriteError["_tag"]> = new Set(["InvalidBatch", "LimitExceeded", "IllegalRecord"])
-
 const idOf = (runId: RunId, name: Fact["name"]): string => derive("run", runId, ...name)
 
 const unstored = ConversationId.make("unstored")
 const createdDraft: Draft = { recordId: RecordId.make("created"), payload: { _tag: "ConversationCreated" } }
-const place = {
-  conversationId: unstored,
-  epoch: 1,
-  producerId: ProducerId.make("unstored"),
-  schemaVersion: Upcast.currentVersion,
-  digest: Digest.empty
+const nobody = { epoch: 1, producerId: ProducerId.make("unstored") }
+
+/** The instructions stay in front of the history. */
+const behind = (history: Prompt.Prompt, prompt: Prompt.Prompt): Prompt.Prompt => {
+  const isSystem = ({ role }: Prompt.Message) => role === "system"
+  const system = prompt.content.some(isSystem) ? prompt.content : history.content
+  return Prompt.fromMessages([
+    ...system.filter(isSystem),
+    ...history.content.filter((message) => !isSystem(message)),
+    ...prompt.content.filter((message) => !isSystem(message))
+  ])
 }
 
-const readBack = (payload: Payload.Written) =>
-  Result.flatMap(encodePayload(payload), (text) => decodePayload(Upcast.currentVersion, text, new Map()))
+const historyCallIds = (history: Prompt.Prompt): Array<string> =>
+  history.content.flatMap((message) =>
+    message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) : []
+  )

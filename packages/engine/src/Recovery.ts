@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import type { ConversationState, OpenCall, OpenRun } from "@colloquy/session/ConversationState"
+import type { ConversationState, OpenApproval, OpenCall, OpenRun } from "@colloquy/session/ConversationState"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Data from "effect/Data"
 
@@ -12,8 +12,10 @@ import * as Data from "effect/Data"
  * What to do next.
  *
  * - `CallModel`: an input, or the results of every call, wait for the model.
- * - `SettleCalls`: calls have no result; by policy, then call the model. `started` ones had a handler running.
+ * - `SettleCalls`: calls have no result; by policy, then call the model. `started` ones had a handler running. Calls that
+ *   wait for a person are not among them.
  * - `End`: the last response was the answer; only the end was not written.
+ * - `Suspend`: only people are waited for, which was not written yet.
  * - `Await`: people are waited for.
  * - `Nothing`: the last run has ended, or none has started.
  *
@@ -28,7 +30,8 @@ export type Decision = Data.TaggedEnum<{
     readonly waiting: ReadonlyArray<OpenCall>
   }
   End: { readonly run: OpenRun; readonly response: Payload.ModelResponded }
-  Await: { readonly run: OpenRun }
+  Suspend: { readonly run: OpenRun }
+  Await: { readonly run: OpenRun; readonly approvals: ReadonlyArray<OpenApproval> }
   Nothing: { readonly reason: "ended" | "never-started" }
 }>
 
@@ -41,6 +44,14 @@ export type Decision = Data.TaggedEnum<{
 export const Decision = Data.taggedEnum<Decision>()
 
 /**
+ * A decision that there is something to do.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Resumable = Exclude<Decision, { readonly _tag: "Await" | "Nothing" }>
+
+/**
  * Decides from the state and the visible records.
  *
  * @category deciding
@@ -51,8 +62,10 @@ export const classify = (state: ConversationState, records: ReadonlyArray<Canoni
   if (run === undefined) {
     return Decision.Nothing({ reason: state.lastEnded === undefined ? "never-started" : "ended" })
   }
-  if (run.status === "suspended") return Decision.Await({ run })
-  const calls = state.calls.filter(({ runId }) => runId === run.runId)
+  const approvals = state.approvals.filter(({ runId }) => runId === run.runId)
+  if (run.status === "suspended") return Decision.Await({ run, approvals })
+  const waitsForPeople = new Set(approvals.map(({ callId }) => callId))
+  const calls = state.calls.filter(({ callId, runId }) => runId === run.runId && !waitsForPeople.has(callId))
   if (calls.length > 0) {
     return Decision.SettleCalls({
       run,
@@ -61,6 +74,8 @@ export const classify = (state: ConversationState, records: ReadonlyArray<Canoni
     })
   }
   const last = records.findLast(({ payload }) => isStep(payload, run))
+  // An input behind the requests is for the model; its response closes them.
+  if (approvals.length > 0 && last?.payload._tag !== "InputRecorded") return Decision.Suspend({ run })
   return last?.payload._tag === "ModelResponded" && isFinal(last.payload)
     ? Decision.End({ run, response: last.payload })
     : Decision.CallModel({ run })

@@ -3,71 +3,95 @@
  *
  * @since 0.1.0
  */
+import type { OfferError, OfferOptions, Offered } from "@colloquy/capabilities/CommandQueues"
 import type { RunId } from "@colloquy/session/Ids"
-import type { EmptyInput } from "@colloquy/session/Input"
+import type { EmptyInput, Input } from "@colloquy/session/Input"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Usage from "@colloquy/session/Usage"
 import type { OpenError } from "@colloquy/store/Conversations"
+import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
-import type * as Tool from "effect/ai/Tool"
 import type * as Effect from "effect/Effect"
-import type { Failures } from "./Agent.ts"
+import type * as Stream from "effect/Stream"
 import type {
   AwaitingApproval,
+  ContextTooLarge,
   ConversationBusy,
   InvalidId,
   InvalidOption,
   NothingToResume,
   RunExists,
-  UnknownAgent
+  UnknownAgent,
+  UnknownSettings
 } from "./AgentError.ts"
+import type { ApprovalRequest, DecisionRejected } from "./Approvals.ts"
+import type { RunEvent } from "./RunEvent.ts"
+import type { Limits, Persistence } from "./RunLimits.ts"
 
-type Tools = Record<string, Tool.Any>
+/**
+ * What may be set for a run that starts, or anew for one that is resumed. Over stored settings and the agent's own.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ResumeOptions extends Partial<Limits> {
+  /** What the run does when the store fails. */
+  readonly persistence?: Persistence | undefined
+  /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */
+  readonly streaming?: boolean | undefined
+  /** Is shown every event of the run, in order. It must not wait: the run goes on behind it. */
+  readonly onEvent?: ((event: RunEvent) => void) | undefined
+}
 
 /**
  * @category models
  * @since 0.1.0
  */
-export interface RunOptions {
+export interface RunOptions extends ResumeOptions {
   /** The conversation to continue or create. Without it nothing is stored, and everything else works. */
   readonly conversationId?: string | undefined
   /** The run's id (default: a random one). An id that the conversation has already is refused with `RunExists`. */
   readonly runId?: string | undefined
+  /** Stored settings; they count for the options that the agent names as configurable. */
+  readonly settingsId?: string | undefined
   /** Names the input at its source, for deduplication and the ledger. */
   readonly inputId?: string | undefined
   readonly author?: string | undefined
-  /** Over the conversation's recorded mode and the agent's own. */
+  /** Over the conversation's recorded mode, stored settings and the agent's own. */
   readonly mode?: Payload.Mode | undefined
   readonly conversationKey?: string | undefined
   /** What the run answers (default: the input's id, else the run's). */
   readonly workKey?: string | undefined
-  /** Over the agent's own. */
-  readonly maxToolRounds?: number | undefined
-  readonly toolConcurrency?: number | undefined
+  /** What was said before, kept by the caller: the store is never touched, also with a conversation id. */
+  readonly history?: Prompt.Prompt | undefined
+  /** Is given the history with this run's messages behind it, once the run is over. */
+  readonly onHistory?: ((history: Prompt.Prompt) => Effect.Effect<void>) | undefined
 }
 
 /**
- * What of a run may be set anew when it is resumed: the rest stands in its log.
+ * What a run came to.
  *
  * @category models
  * @since 0.1.0
  */
-export type ResumeOptions = Pick<RunOptions, "maxToolRounds" | "toolConcurrency">
-
-/**
- * What a run came to. `text` is the text of its last response, `content` the whole of it, `usage` that of all model calls.
- *
- * @category models
- * @since 0.1.0
- */
-export interface RunResult {
+export interface RunResult<out A = never> {
   readonly runId: RunId
-  readonly outcome: Payload.RunOutcome
+  /** `awaiting-approval`: it waits for people and holds nothing; `decide` goes on with it. */
+  readonly outcome: Payload.RunOutcome | "awaiting-approval"
+  /** The text of its last response. */
   readonly text: string
+  /** The structured answer of an agent that has one; undefined when the run came to none. */
+  readonly value: A | undefined
+  /** The whole of its last response. */
   readonly content: ReadonlyArray<Prompt.AssistantMessagePartEncoded>
+  /** That of all its model calls. */
   readonly usage: Usage.Usage
+  /** The calls that wait for a decision. */
+  readonly approvals: ReadonlyArray<ApprovalRequest>
+  /** Everything of the run is in the store. */
+  readonly persisted: boolean
 }
 
 /**
@@ -76,12 +100,18 @@ export interface RunResult {
  * @category models
  * @since 0.1.0
  */
-export interface RunHandle<E> {
+export interface RunHandle<out E, out A = never> {
   readonly runId: RunId
+  /** Says something to the run, to be read before its next model call. */
+  readonly steer: (input: Input, options?: OfferOptions) => Effect.Effect<Offered, OfferError>
+  /** Says something to the run, to be read when it would otherwise stop. */
+  readonly followUp: (input: Input, options?: OfferOptions) => Effect.Effect<Offered, OfferError>
   /** The run's result; after a cancel one with the outcome `cancelled`. Waiting may be interrupted: the run goes on. */
-  readonly await: Effect.Effect<RunResult, E>
+  readonly await: Effect.Effect<RunResult<A>, E>
   /** Stops the run, and returns when its end is stored. Does nothing to one that is over. */
   readonly cancel: Effect.Effect<void>
+  /** What it does from now on; ends with the run. A slow reader never holds the run up, and keeps its own backlog. */
+  readonly events: Stream.Stream<RunEvent>
 }
 
 /**
@@ -90,16 +120,23 @@ export interface RunHandle<E> {
  * @category errors
  * @since 0.1.0
  */
-export type StartError = ConversationBusy | RunExists | EmptyInput | InvalidId | InvalidOption | OpenError
+export type StartError =
+  | ConversationBusy
+  | RunExists
+  | EmptyInput
+  | InvalidId
+  | InvalidOption
+  | UnknownSettings
+  | OpenError
 
 /**
- * What a run that has begun fails with: the model's error, its tools' errors, and what the store says. After a store's
- * error the run is unfinished and can be resumed; after any other its end is stored as `failed`.
+ * What a run that has begun fails with: what its agent fails with, the model's error, and what the store says. After a
+ * store's error the run is unfinished and can be resumed; after any other its end is stored as `failed`.
  *
  * @category errors
  * @since 0.1.0
  */
-export type RunFailure<T extends Tools, EI> = Failures<T, EI> | AiError.AiError | WriteError
+export type RunFailure<E> = E | AiError.AiError | ContextTooLarge | WriteError
 
 /**
  * What starting a run and waiting for it fails with.
@@ -107,7 +144,7 @@ export type RunFailure<T extends Tools, EI> = Failures<T, EI> | AiError.AiError 
  * @category errors
  * @since 0.1.0
  */
-export type RunError<T extends Tools, EI> = StartError | RunFailure<T, EI>
+export type RunError<E> = StartError | RunFailure<E>
 
 /**
  * What resuming fails with besides.
@@ -116,3 +153,19 @@ export type RunError<T extends Tools, EI> = StartError | RunFailure<T, EI>
  * @since 0.1.0
  */
 export type ResumeError = NothingToResume | AwaitingApproval | UnknownAgent
+
+/**
+ * What deciding fails with besides. Nothing was stored, and the run waits as before.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type DecideError = NothingToResume | UnknownAgent | DecisionRejected
+
+/**
+ * What listing conversations to recover fails with.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export type RecoverError = StoreUnavailable

@@ -40,6 +40,8 @@ export interface Pass {
 export interface RunGate {
   /** Waits for its turn, and holds it for the scope. Fails at once while another run goes on. */
   readonly enter: (conversationId: ConversationId, runId: RunId) => Effect.Effect<Pass, ConversationBusy, Scope.Scope>
+  /** Whether a run of this conversation loads, goes on or ends in this process. */
+  readonly isHeld: (conversationId: string) => boolean
   /** Stops the run that goes on, and returns when its end is stored; false when there is none. */
   readonly stop: (conversationId: string) => Effect.Effect<boolean>
 }
@@ -110,6 +112,7 @@ export const make = (): RunGate => {
           }
         }))
       ),
+    isHeld: (conversationId) => entries.has(conversationId),
     stop: (conversationId) =>
       Effect.suspend(() => {
         const stop = entries.get(conversationId)?.stop

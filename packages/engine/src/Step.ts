@@ -1,9 +1,9 @@
 /**
- * One model call: what is sent is projected from what is stored, and what comes back is made ready to be stored.
+ * One step: what is sent is projected from what is stored, and what comes back is made ready to be stored.
  *
  * @since 0.1.0
  */
-import type { RunId } from "@colloquy/session/Ids"
+import * as Digest from "@colloquy/session/Digest"
 import type * as Payload from "@colloquy/session/Payload"
 import * as ToolCalls from "@colloquy/session/ToolCalls"
 import * as Usage from "@colloquy/session/Usage"
@@ -12,35 +12,69 @@ import type * as AiError from "effect/ai/AiError"
 import * as Prompt from "effect/ai/Prompt"
 import * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
+import type { ContextTooLarge } from "./AgentError.ts"
 import { type AgentHost, crashPolicy } from "./AgentHost.ts"
 import type { Journal } from "./Journal.ts"
+import * as ModelCall from "./ModelCall.ts"
+import { openRun, type RunContext } from "./RunContext.ts"
+
+/**
+ * A response that is ready to be stored, and the messages that it answers.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Responded {
+  readonly response: Payload.ModelResponded
+  readonly messages: ReadonlyArray<Prompt.Message>
+}
 
 /**
  * Calls the model with what the conversation shows, and gives its response as a record's payload, with ids of calls that
- * the conversation has not used yet. Nothing is written.
+ * the conversation has not used yet. Nothing is written; until the response is, `context.inFlight` gives what has arrived.
  *
  * @category running
  * @since 0.1.0
  */
 export const respond = Effect.fnUntraced(function* <E>(
-  journal: Journal,
-  host: AgentHost<E>,
-  runId: RunId,
-  step: number,
-  toolChoice: "auto" | "none"
-): Effect.fn.Return<Payload.ModelResponded, AiError.AiError | WriteError> {
+  context: RunContext<E>,
+  answer: ModelCall.Request["answer"]
+): Effect.fn.Return<Responded, AiError.AiError | ContextTooLarge | WriteError> {
+  const { host, journal, runId } = context
   const { model, provider } = host
-  const { prompt } = journal.prompt({
+  const step = (openRun(context)?.step ?? 0) + 1
+  const prompt = journal.prompt({
     instructions: host.instructions,
     provider,
     model,
     unsettled: (name) => (crashPolicy(host, name) === "omit" ? "omit" : "unknown")
   })
-  const parts = yield* host.generate(prompt, toolChoice)
-  const content = toolChoice === "none" ? encodeContent(parts).filter(isNoCall) : encodeContent(parts)
-  const unique = yield* renameCalls(journal, content)
-  return { _tag: "ModelResponded", runId, step, agent: host.name, ...describe(parts, host), content: unique }
+  let parts: Array<Response.AnyPart> = []
+  const payloadOf = (content: Content) => ({
+    _tag: "ModelResponded" as const,
+    runId,
+    step,
+    agent: host.name,
+    ...describe(parts, host),
+    content
+  })
+  context.inFlight = Effect.suspend(() => {
+    const content = encodeContent(parts)
+    if (content.length === 0) return Effect.succeedNone
+    return Effect.map(withFreshIds(journal, content, runId, step), (content) =>
+      Option.some({ ...payloadOf(content), partial: true as const })
+    )
+  })
+  yield* ModelCall.call(
+    context,
+    { step, prompt, answer },
+    { onPart: (part) => parts.push(part), onReset: () => (parts = []) }
+  )
+  const content = answer === "auto" ? encodeContent(parts) : encodeContent(parts).filter(isNoCall)
+  const unique = yield* withFreshIds(journal, content, runId, step)
+  return { response: payloadOf(unique), messages: prompt.content }
 })
 
 // --- internal ---
@@ -79,6 +113,14 @@ const followers = (candidate: string): ReadonlyArray<string> => {
   const [, base, place] = /^(.*)_(\d+)$/s.exec(candidate) ?? []
   return base === undefined ? [] : ToolCalls.candidates(base, 64, Number(place) + 1)
 }
+
+/** Content with ids that the conversation has not used; where a store that the run goes on without cannot say, with new ones. */
+const withFreshIds = (journal: Journal, content: Content, runId: string, step: number) =>
+  Effect.catchIf(
+    renameCalls(journal, content),
+    (error) => error._tag === "StoreUnavailable" && !journal.isUnavailable(),
+    () => Effect.succeed(ToolCalls.mark(content, Digest.text(`${runId}\n${step}`).slice(0, 16)))
+  )
 
 const describe = (parts: ReadonlyArray<Response.AnyPart>, host: AgentHost<unknown>) => {
   const finish = parts.findLast((part) => part.type === "finish")

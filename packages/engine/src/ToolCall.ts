@@ -3,9 +3,12 @@
  *
  * @since 0.1.0
  */
+import * as CanonicalJson from "@colloquy/session/CanonicalJson"
+import * as Digest from "@colloquy/session/Digest"
 import type { ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
-import * as Context from "effect/Context"
 import * as Tool from "effect/ai/Tool"
+import * as Context from "effect/Context"
+import * as Result from "effect/Result"
 
 /**
  * The call that a handler runs for.
@@ -42,12 +45,32 @@ export const CurrentToolCall = Context.Reference<ToolCall | undefined>("@colloqu
  * - `unknown`: the model is told that nobody knows whether it took effect. The default.
  * - `repeat`: the handler runs again, with the same idempotency key. The default of tools that are annotated
  *   `Tool.Readonly` or `Tool.Idempotent`.
+ * - `ask`: the call waits for a person, as if it needed approval.
  * - `omit`: the model does not see the call and decides again.
  *
  * @category models
  * @since 0.1.0
  */
-export type CrashPolicy = "unknown" | "repeat" | "omit"
+export type CrashPolicy = "unknown" | "repeat" | "ask" | "omit"
+
+/**
+ * What becomes of a call whose handler had not started when the process died: `run`, the default, or `omit`, so that the
+ * model decides again.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type WaitingPolicy = "run" | "omit"
+
+/**
+ * Annotates a tool with its policy for calls that had not started.
+ *
+ * @category annotations
+ * @since 0.1.0
+ */
+export const OnWaiting = Context.Reference<WaitingPolicy>("@colloquy/engine/ToolCall/OnWaiting", {
+  defaultValue: () => "run"
+})
 
 /**
  * Annotates a tool with its crash policy: `tool.annotate(ToolCall.OnCrash, "repeat")`.
@@ -82,3 +105,12 @@ export const crashPolicy = (tool: { readonly annotations: Context.Context<never>
   const repeatable = Context.get(tool.annotations, Tool.Readonly) || Context.get(tool.annotations, Tool.Idempotent)
   return repeatable ? "repeat" : "unknown"
 }
+
+/**
+ * The digest that binds a decision or a start to a call's parameters.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const parametersDigest = (params: unknown): Digest.Digest =>
+  Digest.text(Result.getOrElse(CanonicalJson.encode(params), () => ""))

@@ -7,7 +7,7 @@ import * as Schema from "effect/Schema"
 import * as AiError from "effect/ai/AiError"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import { Agent, AgentError, AgentRuntime, ToolCall } from "../src/index.ts"
+import { Agent, AgentError, AgentRuntime, RunLimits, ToolCall } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { calls, conversationId, desk, handlers, lookUp, processOver, refund, story, text } from "./support.ts"
 
@@ -142,7 +142,7 @@ describe("AgentRuntime.run", () => {
       const many = Array.from({ length: 300 }, (_, i) => lookUp(`c${i}`))
       const model = ScriptedModel.layer([calls(many), text("ok")])
       const result = yield* Effect.provide(
-        AgentRuntime.run(desk, "go", { conversationId, toolConcurrency: Agent.maxToolConcurrency }),
+        AgentRuntime.run(desk, "go", { conversationId, toolConcurrency: RunLimits.maxToolConcurrency }),
         model
       )
       assert.strictEqual(result.text, "ok")

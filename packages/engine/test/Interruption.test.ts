@@ -149,7 +149,7 @@ describe("a store that fails", () => {
       const layer = processOver(database, {
         beforeCommit: () => Effect.suspend(() => (++commits === 5 ? Effect.andThen(slow.open, down) : Effect.void))
       })
-      const error = yield* Effect.flip(AgentRuntime.run(desk, "go", { conversationId })).pipe(
+      const error = yield* Effect.flip(AgentRuntime.run(desk, "go", { conversationId, persistence: "strict" })).pipe(
         Effect.provide([
           layer,
           handlers({ refund: () => Effect.uninterruptible(slow.await) }),
@@ -169,7 +169,7 @@ describe("a store that fails", () => {
       const database = MemoryDatabase.make()
       const { layer, reached } = yield* waiting(database, 4, "before")
       yield* Effect.gen(function* () {
-        const run = yield* AgentRuntime.start(desk, "go", { conversationId })
+        const run = yield* AgentRuntime.start(desk, "go", { conversationId, persistence: "strict" })
         yield* reached
         yield* TestClock.adjust("2 minutes")
         const error = yield* Effect.flip(run.await)

@@ -1,4 +1,5 @@
 /** An agent with two tools, and a store to look into. */
+import { CommandQueues } from "@colloquy/capabilities"
 import { type CanonicalRecord, Ids } from "@colloquy/session"
 import { ConversationStore, Conversations } from "@colloquy/store"
 import { type MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
@@ -42,6 +43,7 @@ export const conversationId = Ids.ConversationId.make("ticket-42")
 /** A runtime over a database in memory, as one process would have it. */
 export const processOver = (database: MemoryDatabase.MemoryDatabase, faults: MemoryStorage.Options["faults"] = {}) =>
   AgentRuntime.layerWithout.pipe(
+    Layer.provideMerge(CommandQueues.layer),
     Layer.provideMerge(Conversations.layer),
     Layer.provideMerge(MemoryStorage.layerWith({ database, faults }))
   )

@@ -124,7 +124,7 @@ export const project = (
     options,
     repairs: [],
     results: collectResults(visible),
-    waiting: collectWaiting(state, visible),
+    ...collectUndecided(state, visible),
     cleared: new Set(window.clearedCallIds),
     openRuns: new Set(state.runs.map((run) => run.runId)),
     usedIds: new Set()
@@ -195,6 +195,7 @@ interface Context {
   readonly repairs: Array<Repair>
   readonly results: ReadonlyMap<string, ReadonlyArray<StoredResult>>
   readonly waiting: ReadonlySet<string>
+  readonly superseded: ReadonlySet<string>
   readonly cleared: ReadonlySet<string>
   readonly openRuns: ReadonlySet<string>
   readonly usedIds: Set<string>
@@ -220,9 +221,14 @@ const collectResults = (records: ReadonlyArray<CanonicalRecord>): Map<string, Ar
   return results
 }
 
-/** Calls that nobody let run: their approval is open, or something else than a decision closed it. */
-const collectWaiting = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>): Set<string> => {
+/**
+ * Calls that nobody let run. `waiting`: their approval is open, or a fork cut the request off; they are left out while they
+ * have no result. `superseded`: a later input closed the request; they stay left out whatever their run has settled them
+ * with, so that the prompt before it is a prefix of the prompt behind it.
+ */
+const collectUndecided = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>) => {
   const waiting = new Set<string>(state.approvals.map(({ callId }) => callId))
+  const superseded = new Set<string>()
   const requested = new Map<string, string>()
   for (const { payload } of records) {
     const facts = payload._tag === "Redacted" ? payload.facts : payload
@@ -232,8 +238,8 @@ const collectWaiting = (state: ConversationState, records: ReadonlyArray<Canonic
         break
       case "ApprovalResolved": {
         const callId = requested.get(facts.approvalId)
-        const isDecided = facts.decision !== "superseded" && facts.decision !== "expired"
-        if (callId !== undefined && !isDecided) waiting.add(callId)
+        if (callId !== undefined && facts.decision === "superseded") superseded.add(callId)
+        if (callId !== undefined && facts.decision === "expired") waiting.add(callId)
         requested.delete(facts.approvalId)
         break
       }
@@ -243,7 +249,7 @@ const collectWaiting = (state: ConversationState, records: ReadonlyArray<Canonic
         break
     }
   }
-  return waiting
+  return { waiting, superseded }
 }
 
 const orphans = (context: Context): Array<readonly [number, string]> => {
@@ -333,7 +339,7 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
           break
         }
         const stored = useResult(context, { runId, step, callId: part.id })
-        if (stored === undefined && context.waiting.has(part.id)) break
+        if (context.superseded.has(part.id) || (stored === undefined && context.waiting.has(part.id))) break
         if (stored === undefined) repairs.push({ kind: "call-without-result", sequence, callId: part.id })
         else if (stored.sequence < sequence) {
           repairs.push({ kind: "result-without-call", sequence: stored.sequence, callId: part.id })

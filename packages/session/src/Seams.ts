@@ -6,7 +6,9 @@
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
-import { ConversationId, type RecordId } from "./Ids.ts"
+import type { CanonicalRecord } from "./CanonicalRecord.ts"
+import { type AgentName, ConversationId, type RecordId, type RunId } from "./Ids.ts"
+import type { Mode, RunOutcome } from "./Vocabulary.ts"
 
 /**
  * What is to be removed: everything about a conversation, or with `records` what was made of these records.
@@ -68,4 +70,72 @@ export interface Eraser {
  */
 export const Erasers = Context.Reference<ReadonlyArray<Eraser>>("@colloquy/session/Seams/Erasers", {
   defaultValue: () => []
+})
+
+/**
+ * A run, as those who prepare it or record it are told of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Turn {
+  /** Undefined when nothing is stored. */
+  readonly conversationId: ConversationId | undefined
+  readonly runId: RunId
+  readonly agent: AgentName
+  readonly mode: Mode
+  /** Where the conversation takes place in the app's world, if the app said so. */
+  readonly conversationKey: string | undefined
+  /** What the run answers. */
+  readonly workKey: string
+}
+
+/**
+ * Gives a text to put before a turn's input, for the model calls of this turn only. It is recorded with the input, so
+ * that a resumed run shows the model the same. It cannot fail: who has nothing to say gives undefined.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Preamble = (turn: Turn) => Effect.Effect<string | undefined>
+
+/**
+ * What is put before a turn's input. Nothing by default. Looked up when a run starts: in the caller's context, then in
+ * that of the runtime's layer.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const TurnPreamble = Context.Reference<Preamble | undefined>("@colloquy/session/Seams/TurnPreamble", {
+  defaultValue: () => undefined
+})
+
+/**
+ * A run that has ended, with its records in order, from its start to its end.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface EndedTurn extends Turn {
+  readonly outcome: RunOutcome
+  readonly records: ReadonlyArray<CanonicalRecord>
+}
+
+/**
+ * Is told of a run once its end is stored. It cannot fail, and the run's caller waits for it: who does slow work does it
+ * elsewhere.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Recorder = (turn: EndedTurn) => Effect.Effect<void>
+
+/**
+ * Who is told that a run has ended. Nobody by default. Looked up as {@link TurnPreamble} is.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const RunRecorder = Context.Reference<Recorder | undefined>("@colloquy/session/Seams/RunRecorder", {
+  defaultValue: () => undefined
 })

@@ -101,6 +101,28 @@ export const rename = (
 }
 
 /**
+ * Gives each call of a response an id made from a mark and its place, for when nobody can say which ids are used: what
+ * has the same mark nowhere else is used nowhere else.
+ *
+ * @category renaming
+ * @since 0.1.0
+ */
+export const mark = (
+  content: ReadonlyArray<Prompt.AssistantMessagePartEncoded>,
+  mark: string
+): ReadonlyArray<Prompt.AssistantMessagePartEncoded> => {
+  const unique = rename(content, () => false).content
+  const places = new Map(declaredIds(unique).map((id, place) => [id, `call_${mark}_${place}`]))
+  return unique.map((part) => {
+    if (part.type === "tool-approval-request") {
+      return { ...part, toolCallId: places.get(part.toolCallId) ?? part.toolCallId }
+    }
+    if (part.type !== "tool-call" && part.type !== "tool-result") return part
+    return withoutItemId({ ...part, id: places.get(part.id) ?? part.id })
+  })
+}
+
+/**
  * A call or result without the provider's id of the item, which names the original of what was renamed:
  * `{ openai: { itemId: "fc_1", x: 1 } }` becomes `{ openai: { x: 1 } }`.
  *

@@ -28,6 +28,7 @@ export interface Inbox {
   readonly offer: (command: Command, digest: Digest) => Effect.Effect<Offered, QueueFull | InputConflict>
   readonly takeSteering: () => ReadonlyArray<Command>
   readonly takeOrClose: () => ReadonlyArray<Command>
+  readonly takeOrSuspend: () => ReadonlyArray<Command>
   readonly delivered: (inputId: string, sequence: number) => void
   readonly answered: () => void
   readonly close: (reason: "failed" | "cancelled") => void
@@ -86,6 +87,14 @@ export const make = (conversationId: ConversationId, { capacity, drain, overflow
     return now.map(({ command }) => command)
   }
 
+  /** Takes inputs out of the books; gives what tells their senders. */
+  const handBack = (pending: ReadonlyArray<Pending>, reason: Reason): Array<Telling> =>
+    pending.map(({ command, known }) => {
+      if (known.waiters.size === 0) return becomes(known, State.Returned({ command, reason }))
+      inputs.delete(command.inputId)
+      return letGo(known, ending)
+    })
+
   return {
     offer,
     takeSteering: () => take("steering"),
@@ -96,6 +105,13 @@ export const make = (conversationId: ConversationId, { capacity, drain, overflow
       const followUps = take("follow-up")
       if (followUps.length === 0) isOpen = false
       return followUps
+    },
+    takeOrSuspend: () => {
+      const steering = take("steering")
+      if (steering.length > 0) return steering
+      isOpen = false
+      tell(handBack(queues["follow-up"].splice(0), "suspended"))
+      return []
     },
     delivered: (inputId, sequence) => {
       const pending = taken.get(inputId)
@@ -112,11 +128,7 @@ export const make = (conversationId: ConversationId, { capacity, drain, overflow
     close: (reason) => {
       isOpen = false
       const pending = [...taken.values(), ...queues.steering.splice(0), ...queues["follow-up"].splice(0)]
-      const settled = pending.map(({ command, known }) => {
-        if (known.waiters.size === 0) return becomes(known, State.Returned({ command, reason }))
-        inputs.delete(command.inputId)
-        return letGo(known, ending)
-      })
+      const settled = handBack(pending, reason)
       const done = [...unanswered].map(([known, sequence]) => becomes(known, State.Done({ sequence, answered: false })))
       taken.clear()
       unanswered.clear()
@@ -126,6 +138,8 @@ export const make = (conversationId: ConversationId, { capacity, drain, overflow
 }
 
 // --- internal ---
+
+type Reason = Extract<State, { readonly _tag: "Returned" }>["reason"]
 
 type Waiter = (offered: Effect.Effect<Offered>) => void
 

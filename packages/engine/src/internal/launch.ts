@@ -6,50 +6,68 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import type * as Scope from "effect/Scope"
+import * as PubSub from "effect/PubSub"
+import * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import type { RunHandle, RunResult } from "../Run.ts"
+import type { RunEvent } from "../RunEvent.ts"
 import type * as RunGate from "../RunGate.ts"
 
 /** A run that is stored as begun, and has not done anything yet. */
-export interface Begun<E> {
+export interface Begun<E, A> {
   readonly runId: RunId
   readonly pass: RunGate.Pass
+  readonly commands: Pick<RunHandle<E, A>, "steer" | "followUp">
   /** The rest of it; gives a result also when it is interrupted. */
-  readonly result: Effect.Effect<RunResult, E>
+  readonly result: Effect.Effect<RunResult<A>, E>
 }
 
 /** Lets the interruption of the run through. */
 export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 
 /**
- * Begins a run in a scope and returns a handle to it once it has begun. Between the write of its start and that of its
- * end nothing but `restore` lets an interruption through: what has begun is ended.
+ * Begins a run in a scope of its own under a runtime's and returns a handle to it once it has begun. Between the write of
+ * its start and that of its end nothing but `restore` lets an interruption through: what has begun is ended.
  */
-export const launch = Effect.fnUntraced(function* <E, EB>(
-  scope: Scope.Scope,
-  begin: (restore: Restore) => Effect.Effect<Begun<E>, EB, Scope.Scope>
-): Effect.fn.Return<RunHandle<E>, EB> {
-  const begun = yield* Deferred.make<RunId, EB>()
-  const result = yield* Deferred.make<RunResult, E>()
+export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
+  runtime: Scope.Scope,
+  begin: (restore: Restore, publish: (event: RunEvent) => void) => Effect.Effect<Begun<E, A>, EB, R | Scope.Scope>
+): Effect.fn.Return<RunHandle<E, A>, EB, Exclude<R, Scope.Scope>> {
+  const begun = yield* Deferred.make<Begun<E, A>, EB>()
+  const result = yield* Deferred.make<RunResult<A>, E>()
+  // Behind the last event comes nothing.
+  const events = yield* PubSub.unbounded<RunEvent | undefined>()
+  const publish = (event: RunEvent) => void PubSub.publishUnsafe(events, event)
   const life = Effect.uninterruptibleMask((restore) =>
     Effect.scoped(
-      Effect.flatMap(begin(restore), (run) => {
+      Effect.flatMap(begin(restore, publish), (run) => {
         run.pass.begun(run.runId, stop)
-        Deferred.doneUnsafe(begun, Effect.succeed(run.runId))
+        Deferred.doneUnsafe(begun, Effect.succeed(run))
         return Effect.exit(run.result)
       })
     ).pipe(
       // Behind the scope: who has waited for the end finds the gate open.
       Effect.onExit((exit) =>
-        Effect.sync(() => {
-          if (Exit.isSuccess(exit)) Deferred.doneUnsafe(result, exit.value)
-          else Deferred.doneUnsafe(begun, Effect.failCause(exit.cause))
-        })
+        Effect.andThen(
+          Effect.sync(() => {
+            if (Exit.isSuccess(exit)) Deferred.doneUnsafe(result, exit.value)
+            else Deferred.doneUnsafe(begun, Effect.failCause(exit.cause))
+          }),
+          PubSub.end(events, undefined)
+        )
       )
     )
   )
-  const fiber: Fiber.Fiber<unknown, EB> = yield* Effect.forkIn(life, scope)
+  const fiber: Fiber.Fiber<unknown, EB> = yield* Effect.forkIn(life, runtime)
   const stop = Effect.suspend(() => Effect.asVoid(Fiber.interrupt(fiber)))
-  const runId = yield* Effect.onInterrupt(Deferred.await(begun), () => stop)
-  return { runId, await: Deferred.await(result), cancel: stop }
+  const { commands, runId } = yield* Effect.onInterrupt(Deferred.await(begun), () => stop)
+  return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: eventsOf(events) }
 })
+
+// --- internal ---
+
+const eventsOf = (events: PubSub.PubSub<RunEvent | undefined>): Stream.Stream<RunEvent> =>
+  Stream.flatMap(
+    Stream.takeWhile(Stream.fromPubSub(events), (event) => event !== undefined),
+    (event) => (event === undefined ? Stream.empty : Stream.succeed(event))
+  )

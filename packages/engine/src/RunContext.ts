@@ -1,0 +1,144 @@
+/**
+ * A run from inside: what the pieces of a loop share while it goes on.
+ *
+ * @since 0.1.0
+ */
+import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
+import type { OpenRun } from "@colloquy/session/ConversationState"
+import type { AgentName, ConversationId, RunId } from "@colloquy/session/Ids"
+import { maxBatchRecords } from "@colloquy/session/Limits"
+import type * as Payload from "@colloquy/session/Payload"
+import type { WriteError } from "@colloquy/store/Writer"
+import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
+import type { AgentHost, Delegate } from "./AgentHost.ts"
+import type { Fact, Journal } from "./Journal.ts"
+import { RunEvent } from "./RunEvent.ts"
+import type { Limits } from "./RunLimits.ts"
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RunContext<E> {
+  readonly runId: RunId
+  readonly journal: Journal
+  readonly queues: RunQueues
+  readonly limits: Limits
+  /** Whether model calls are made part by part, to be watched. */
+  readonly streams: boolean
+  /** Shows an event to whoever watches; never waits for anybody. */
+  readonly publish: (event: RunEvent) => void
+  /** The run takes nothing in any more. */
+  readonly ending: () => void
+  /** Undefined where no agent can work in the background. */
+  readonly startTask: TaskStarter<E> | undefined
+  /** The host of an agent that the run can be handed over to; undefined when there is none of this name. */
+  readonly hostOf: (agent: AgentName) => Effect.Effect<AgentHost<E>, E> | undefined
+  /** The agent at work: another one after a handoff. */
+  host: AgentHost<E>
+  /** What has arrived of a response that is not stored yet, as a partial one. */
+  inFlight: Effect.Effect<Option.Option<Payload.ModelResponded>, WriteError>
+}
+
+/**
+ * Starts a background agent whose task is recorded, in its child conversation. Returns once that is stored there.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type TaskStarter<E> = (
+  delegate: Delegate<E, never>,
+  input: string,
+  task: { readonly taskId: string; readonly conversationId: ConversationId }
+) => Effect.Effect<void>
+
+/**
+ * What {@link make} takes: without a value there are no queues, nobody watches, and no agent works in the background.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "host"> {
+  readonly queues?: RunQueues | undefined
+  readonly limits?: Partial<Limits> | undefined
+  readonly streams?: boolean | undefined
+  readonly publish?: ((event: RunEvent) => void) | undefined
+  readonly ending?: (() => void) | undefined
+  readonly startTask?: TaskStarter<E> | undefined
+  readonly hostOf?: RunContext<E>["hostOf"] | undefined
+}
+
+/**
+ * @category constructors
+ * @since 0.1.0
+ */
+export const make = <E>({
+  ending,
+  host,
+  hostOf,
+  journal,
+  limits,
+  publish,
+  queues,
+  runId,
+  startTask,
+  streams
+}: Options<E>): RunContext<E> => ({
+  runId,
+  journal,
+  host,
+  queues: queues ?? noQueues,
+  limits: { ...host.limits, ...limits },
+  streams: streams ?? false,
+  publish: publish ?? nothing,
+  ending: ending ?? nothing,
+  startTask,
+  hostOf: hostOf ?? nothing,
+  inFlight: Effect.succeedNone
+})
+
+/**
+ * Writes facts of the run, in their order, in as many batches as they need, and shows them. Nothing cuts it short.
+ *
+ * @category writing
+ * @since 0.1.0
+ */
+export const write = <E>(
+  { journal, publish, runId }: Pick<RunContext<E>, "journal" | "publish" | "runId">,
+  facts: ReadonlyArray<Fact>
+): Effect.Effect<void, WriteError> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      for (let start = 0; start < facts.length; start += maxBatchRecords) {
+        const [first, ...others] = facts.slice(start, start + maxBatchRecords)
+        if (first === undefined) return
+        const records = yield* journal.write(runId, [first, ...others])
+        publish(RunEvent.Recorded({ records, stored: journal.isStored() }))
+      }
+    })
+  )
+
+/**
+ * The run as the log has it; undefined when it is over.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const openRun = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): OpenRun | undefined =>
+  journal.state().runs.find((run) => run.runId === runId)
+
+// --- internal ---
+
+const nothing = () => undefined
+
+const none = Effect.succeed([])
+
+const noQueues: RunQueues = {
+  takeSteering: none,
+  takeOrClose: none,
+  takeOrSuspend: none,
+  delivered: () => Effect.void,
+  answered: Effect.void,
+  close: () => Effect.void
+}

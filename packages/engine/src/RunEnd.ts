@@ -1,0 +1,127 @@
+/**
+ * How a run is closed: with its answer, with a failure, or at the head of the next run.
+ *
+ * @since 0.1.0
+ */
+import type { OpenCall } from "@colloquy/session/ConversationState"
+import type { RunId } from "@colloquy/session/Ids"
+import type * as Payload from "@colloquy/session/Payload"
+import * as Usage from "@colloquy/session/Usage"
+import type { WriteError } from "@colloquy/store/Writer"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Approvals from "./Approvals.ts"
+import { callsOf, settledWithout } from "./CallFacts.ts"
+import type { Fact, Journal } from "./Journal.ts"
+import { openRun, type RunContext, write } from "./RunContext.ts"
+import type * as ToolCall from "./ToolCall.ts"
+
+/**
+ * The record of a run's end. `response` is one that is written with it.
+ *
+ * @category facts
+ * @since 0.1.0
+ */
+export const ended = (
+  { journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">,
+  outcome: Payload.RunOutcome,
+  response?: Payload.ModelResponded,
+  error?: Payload.Failure
+): Fact => {
+  const run = openRun({ journal, runId })
+  const usage = Usage.add(run?.usage ?? Usage.empty, response?.usage ?? Usage.empty)
+  const mode = run?.mode ?? journal.state().mode
+  return {
+    name: ["ended"],
+    payload: { _tag: "RunEnded", runId, outcome, mode, usage, ...(error === undefined ? {} : { error }) }
+  }
+}
+
+/**
+ * The records that close a run's open requests for approval, since something newer was said.
+ *
+ * @category facts
+ * @since 0.1.0
+ */
+export const superseded = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): ReadonlyArray<Fact> => {
+  const { approvals, calls } = journal.state()
+  return approvals.flatMap((approval) => {
+    if (approval.runId !== runId) return []
+    const step = calls.find(({ callId }) => callId === approval.callId)?.step ?? 1
+    return Approvals.resolved(approval, { decision: "superseded" }, step)
+  })
+}
+
+/**
+ * Ends a run that does not go on: what had arrived of a response is kept as a partial one, each open call is settled, each
+ * open request closed, and the end says why. Does nothing to a run that is over.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const end = <E>(
+  context: RunContext<E>,
+  outcome: "failed" | "cancelled",
+  error?: Payload.Failure
+): Effect.Effect<void, WriteError> =>
+  Effect.gen(function* () {
+    const { journal, runId } = context
+    if (openRun(context) === undefined) return
+    const partial = Option.getOrUndefined(yield* context.inFlight)
+    const interrupted = [
+      ...unapproved(journal, runId),
+      ...(partial === undefined ? [] : callsOf(partial).map((call) => ({ ...call, attempt: 0 })))
+    ].map((call) => settledWithout(runId, call, "interrupted"))
+    yield* write(context, [
+      ...(partial === undefined ? [] : [{ name: ["step", String(partial.step)] as const, payload: partial }]),
+      ...superseded(context),
+      ...interrupted,
+      ended(context, outcome, partial, error)
+    ])
+  })
+
+/**
+ * Closes the runs that a crash or a suspension left behind, at the head of a new one: their steps stay visible. Calls are
+ * settled by the policy of their tools, what is omitted is left without a result; a run that waited for people counts as
+ * cancelled by the new input, any other as failed.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const closeUnfinished = Effect.fnUntraced(function* (
+  { journal, publish }: Pick<RunContext<unknown>, "journal" | "publish">,
+  policy: (name: string) => ToolCall.CrashPolicy
+): Effect.fn.Return<void, WriteError> {
+  for (const run of journal.state().runs) {
+    const { runId } = run
+    const context = { journal, publish, runId }
+    if (run.status === "suspended") {
+      const message = "a new run began while this one waited for people"
+      yield* write(context, [
+        ...superseded(context),
+        ended(context, "cancelled", undefined, { tag: "Superseded", message })
+      ])
+      continue
+    }
+    const open = unapproved(journal, runId).filter(({ name }) => policy(name) !== "omit")
+    const subject = journal.records().findLast(({ payload }) => "runId" in payload && payload.runId === runId)
+    const subjects = subject === undefined ? [] : [subject.recordId]
+    const reason = "a new run began while this one was unfinished"
+    yield* write(context, [
+      // Of more calls than a batch takes some may be settled already, by who died meanwhile.
+      { name: ["closed", String(open.length)], payload: { _tag: "RepairAnnotated", subjects, reason } },
+      ...superseded(context),
+      ...open.map((call) => settledWithout(runId, call, call.attempt > 0 ? "unknown" : "interrupted")),
+      ended(context, "failed", undefined, { tag: "Unfinished", message: reason })
+    ])
+  }
+})
+
+// --- internal ---
+
+/** The run's open calls that do not wait for a decision. */
+const unapproved = (journal: Journal, runId: RunId): ReadonlyArray<OpenCall> => {
+  const { approvals, calls } = journal.state()
+  const waiting = new Set(approvals.map(({ callId }) => callId))
+  return calls.filter((call) => call.runId === runId && !waiting.has(call.callId))
+}

@@ -1,0 +1,140 @@
+/**
+ * The places between two model calls where a run takes input in: steering, follow-ups, and what background agents have
+ * come to. What is taken is stored before anything else happens, or handed back.
+ *
+ * @since 0.1.0
+ */
+import type { Command } from "@colloquy/capabilities/CommandQueues"
+import * as Digest from "@colloquy/session/Digest"
+import { idFault } from "@colloquy/session/Ids"
+import type * as Payload from "@colloquy/session/Payload"
+import type { StoreUnavailable } from "@colloquy/store/StoreError"
+import type { WriteError } from "@colloquy/store/Writer"
+import * as Effect from "effect/Effect"
+import type { Fact, Journal } from "./Journal.ts"
+import { type RunContext, write } from "./RunContext.ts"
+
+/**
+ * Inputs that are about to be delivered, with the facts to write for them.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Intake {
+  readonly commands: ReadonlyArray<Command>
+  readonly facts: ReadonlyArray<Fact>
+}
+
+/**
+ * Before a model call: takes the steering that waits and the results of background agents, and stores them.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const deliver = <E>(context: RunContext<E>): Effect.Effect<void, WriteError> =>
+  // Between taking and storing nothing comes in between: what is stored is never handed back.
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const taken = intake(context, yield* context.queues.takeSteering)
+      yield* landing(context, taken, write(context, taken.facts))
+    })
+  )
+
+/**
+ * Takes whatever the run must still read, or says that it takes nothing in any more: then there is nothing to deliver,
+ * and what comes later is refused. With `suspend` follow-ups are handed back instead of being read.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const takeOrClose = <E>(
+  context: RunContext<E>,
+  edge: "end" | "suspend"
+): Effect.Effect<Intake | undefined, StoreUnavailable> =>
+  Effect.gen(function* () {
+    const { journal, queues } = context
+    if (journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
+    const commands = yield* edge === "end" ? queues.takeOrClose : queues.takeOrSuspend
+    if (commands.length > 0) return intake(context, commands)
+    context.ending()
+    return undefined
+  })
+
+/**
+ * Writes what holds inputs, and tells their senders that they are in the log. A write that failed may have happened all
+ * the same: whoever is in the log is told so before the others are handed back.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const landing = <E, A>(
+  context: RunContext<E>,
+  { commands }: Intake,
+  writing: Effect.Effect<A, WriteError>
+): Effect.Effect<A, WriteError> => {
+  const tell = Effect.forEach(commands, (command) => delivered(context, command), { discard: true })
+  return writing.pipe(
+    Effect.tapError(() => Effect.andThen(Effect.ignore(context.journal.settle), tell)),
+    Effect.tap(() => tell)
+  )
+}
+
+/**
+ * The record of an input.
+ *
+ * @category facts
+ * @since 0.1.0
+ */
+export const inputFact = (
+  input: Omit<Payload.InputRecorded, "_tag" | "inputId"> & { readonly inputId: string }
+): Fact => ({
+  // What is no id makes none, but its digest does.
+  name: ["input", input.kind, idFault(input.inputId) === undefined ? input.inputId : Digest.text(input.inputId)],
+  payload: { _tag: "InputRecorded", ...input }
+})
+
+// --- internal ---
+
+const delivered = <E>({ journal, queues, runId }: RunContext<E>, command: Command): Effect.Effect<void> => {
+  const record = journal
+    .records()
+    .findLast(({ payload }) => payload._tag === "InputRecorded" && payload.runId === runId && isOf(payload, command))
+  return record === undefined ? Effect.void : queues.delivered(command.inputId, record.sequence)
+}
+
+const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Command>): Intake => {
+  // An input that was handed back after a failure may be in the log all the same, and be offered again.
+  const known = journal
+    .records()
+    .flatMap(({ payload }) => (payload._tag === "InputRecorded" && payload.runId === runId ? [payload] : []))
+  const fresh = commands.filter((command) => !known.some((input) => isOf(input, command)))
+  return {
+    commands,
+    facts: [
+      ...fresh.map(({ author, inputId, kind, message }) =>
+        inputFact({ runId, kind, inputId, message, ...(author === undefined ? {} : { author }) })
+      ),
+      ...journal.state().undelivered.map(({ settledAt, taskId }) =>
+        inputFact({
+          runId,
+          kind: "background",
+          inputId: taskId,
+          message: { role: "user", content: reportOf(journal, taskId, settledAt) }
+        })
+      )
+    ]
+  }
+}
+
+const isOf = (input: Payload.InputRecorded, { inputId, kind }: Command): boolean =>
+  input.inputId === inputId && input.kind === kind
+
+/** What the model is told of a background agent's end. */
+const reportOf = (journal: Journal, taskId: string, settledAt: number): string => {
+  const record = journal.records().find(({ sequence }) => sequence === settledAt)
+  if (record?.payload._tag !== "BackgroundSettled") return `The background task ${taskId} is over.`
+  const { outcome, summary } = record.payload
+  return summary === undefined
+    ? `The background task ${taskId} is over: ${outcome}.`
+    : `The background task ${taskId} is over: ${outcome}. It says:\n${summary}`
+}

@@ -1,0 +1,103 @@
+/** What a run needs beside its agent and its log, whether it starts or goes on. */
+import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
+import { ConversationId, derive, type RunId } from "@colloquy/session/Ids"
+import type * as Seams from "@colloquy/session/Seams"
+import * as Effect from "effect/Effect"
+import type { AgentHost } from "../AgentHost.ts"
+import type * as AgentLoop from "../AgentLoop.ts"
+import type { Journal } from "../Journal.ts"
+import type { ResumeOptions, RunHandle } from "../Run.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import * as RunGate from "../RunGate.ts"
+import { handoffsFrom } from "./hosts.ts"
+import type { Restore } from "./launch.ts"
+import { contextOf, finish, recording } from "./running.ts"
+import type { Parts, SeamsAtHand } from "./shared.ts"
+import type { Tasks } from "./tasks.ts"
+
+/** A run's place in the gate, and its queues. */
+export interface Place {
+  readonly pass: RunGate.Pass
+  readonly queues: RunQueues
+  readonly commands: Pick<RunHandle<never>, "steer" | "followUp">
+}
+
+/** Takes a run's place, and opens its queues: from then on it takes input in, also while it loads. */
+export const enter = Effect.fnUntraced(function* (
+  { gate, ownQueues, queues: named }: Parts,
+  restore: Restore,
+  conversationId: ConversationId | undefined,
+  runId: RunId
+) {
+  const pass = conversationId === undefined ? RunGate.free : yield* restore(gate.enter(conversationId, runId))
+  const id = conversationId ?? ConversationId.make(derive("unstored", runId))
+  const service = conversationId === undefined ? ownQueues : named
+  const queues = yield* service.open(id)
+  const place: Place = {
+    pass,
+    queues,
+    commands: {
+      steer: (input, options) => service.steer(id, input, options),
+      followUp: (input, options) => service.followUp(id, input, options)
+    }
+  }
+  return place
+})
+
+/** The run's context, and how its loop is brought to an end of which everybody is told who should be. */
+export const assemble = Effect.fnUntraced(function* <E>(
+  tasks: Tasks,
+  {
+    host,
+    journal,
+    options,
+    place,
+    publish,
+    seams,
+    turn
+  }: {
+    readonly place: Place
+    readonly host: AgentHost<E>
+    readonly journal: Journal
+    readonly turn: Seams.Turn
+    readonly options: ResumeOptions
+    readonly seams: SeamsAtHand
+    readonly publish: (event: RunEvent) => void
+  }
+) {
+  const { conversationId, runId } = turn
+  const scope = yield* Effect.scope
+  const record = recording(turn, seams.recorder, journal)
+  const context = contextOf({
+    runId,
+    journal,
+    host,
+    queues: place.queues,
+    options,
+    ending: place.pass.ending,
+    publish: (event) => {
+      if (event._tag === "Recorded") record.onRecords(event.records)
+      publish(event)
+    },
+    startTask: conversationId === undefined ? undefined : tasks.starter(conversationId),
+    hostOf: handoffsFrom(host, scope)
+  })
+  return {
+    context,
+    finish: <E2>(loop: Effect.Effect<AgentLoop.Stopped, E2>) =>
+      finish(
+        context,
+        Effect.onInterrupt(loop, () => tasks.cancelOf(conversationId))
+      ).pipe(
+        Effect.onExit((exit) => Effect.andThen(record.tell, tasks.ended(conversationId, exit))),
+        Effect.withSpan(`invoke_agent ${host.name}`, {
+          attributes: {
+            "gen_ai.operation.name": "invoke_agent",
+            "gen_ai.agent.name": turn.agent,
+            "colloquy.run.id": runId,
+            ...(conversationId === undefined ? {} : { "gen_ai.conversation.id": conversationId })
+          }
+        })
+      )
+  }
+})

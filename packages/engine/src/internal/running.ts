@@ -1,0 +1,171 @@
+/** A run between its two edges: what it is made of, and the end that is written whatever happens. */
+import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { RunId } from "@colloquy/session/Ids"
+import type * as Payload from "@colloquy/session/Payload"
+import type * as Seams from "@colloquy/session/Seams"
+import * as Usage from "@colloquy/session/Usage"
+import * as Cause from "effect/Cause"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Result from "effect/Result"
+import * as Schema from "effect/Schema"
+import type { AgentHost } from "../AgentHost.ts"
+import * as AgentLoop from "../AgentLoop.ts"
+import * as Approvals from "../Approvals.ts"
+import type { Journal } from "../Journal.ts"
+import * as Metrics from "../Metrics.ts"
+import type { ResumeOptions, RunResult } from "../Run.ts"
+import * as RunContext from "../RunContext.ts"
+import * as RunEnd from "../RunEnd.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import { limitsOf } from "./shared.ts"
+import type { Output } from "./spec.ts"
+
+/** What a run came to, without its structured answer. */
+export type Untyped = Omit<RunResult, "value">
+
+export interface Making<E> {
+  readonly runId: RunId
+  readonly journal: Journal
+  readonly host: AgentHost<E>
+  readonly queues: RunQueues
+  readonly options: ResumeOptions
+  readonly ending: () => void
+  readonly publish: (event: RunEvent) => void
+  readonly startTask: RunContext.RunContext<E>["startTask"]
+  readonly hostOf: RunContext.RunContext<E>["hostOf"]
+}
+
+/** A run's context, with everything that it stores counted and shown. */
+export const contextOf = <E>({ host, journal, options, publish, ...making }: Making<E>): RunContext.RunContext<E> =>
+  RunContext.make({
+    ...making,
+    host,
+    limits: limitsOf(host, options),
+    streams: options.streaming ?? false,
+    journal: counted(journal),
+    publish: (event) => {
+      publish(event)
+      options.onEvent?.(event)
+    }
+  })
+
+/**
+ * Runs the loop to its end. When it fails or is interrupted, stores that end, unless the store itself has failed; an
+ * interrupted run has a result, as one that came to its end. Only the loop may be interrupted. Whatever the end, nothing
+ * that was accepted is left in a queue.
+ */
+export const finish = <E, E2>(
+  context: RunContext.RunContext<E>,
+  loop: Effect.Effect<AgentLoop.Stopped, E2>
+): Effect.Effect<Untyped, E2> =>
+  Effect.matchCauseEffect(loop, {
+    onSuccess: ({ outcome, response }) => Effect.andThen(settleStore(context), resultOf(context, outcome, response)),
+    onFailure: (cause) => {
+      const interrupted = Cause.hasInterruptsOnly(cause)
+      const outcome = interrupted ? "cancelled" : "failed"
+      return Effect.gen(function* () {
+        // From here on nothing is accepted: what was, is in the log or goes back.
+        yield* context.queues.close(outcome)
+        context.ending()
+        if (!context.journal.isUnavailable()) yield* storeEnd(context, outcome, cause)
+        yield* settleStore(context)
+        if (!interrupted) return yield* Effect.failCause(cause)
+        // The interruption may have come while the end was being stored: the run had its answer.
+        const { lastEnded } = context.journal.state()
+        const stored = lastEnded?.runId === context.runId ? lastEnded.outcome : outcome
+        return yield* resultOf(context, stored, lastResponse(context))
+      })
+    }
+  })
+
+/** The structured answer of a text, if the agent has one and the text encodes it. */
+export const withValue =
+  <A>(output: Output<A> | undefined) =>
+  (result: Untyped): Effect.Effect<RunResult<A>> =>
+    output === undefined || result.outcome === "awaiting-approval"
+      ? Effect.succeed({ ...result, value: undefined })
+      : Effect.map(Effect.option(Schema.decodeEffect(Schema.fromJsonString(output))(result.text)), (value) => ({
+          ...result,
+          value: Option.getOrUndefined(value)
+        }))
+
+/** Tells the recorder of a run that has ended, with all its records. */
+export const recording = (turn: Seams.Turn, recorder: Seams.Recorder | undefined, journal: Journal) => {
+  if (recorder === undefined) return { onRecords: () => undefined, tell: Effect.void }
+  const isOwn = ({ payload }: CanonicalRecord) => "runId" in payload && payload.runId === turn.runId
+  // A summary may hide the beginning of the run before it is over.
+  const records = journal.records().filter(isOwn)
+  return {
+    onRecords: (fresh: ReadonlyArray<CanonicalRecord>) => void records.push(...fresh.filter(isOwn)),
+    tell: Effect.suspend(() => {
+      const ended = records.findLast(({ payload }) => payload._tag === "RunEnded")
+      if (ended?.payload._tag !== "RunEnded") return Effect.void
+      return recorder({ ...turn, outcome: ended.payload.outcome, records })
+    })
+  }
+}
+
+// --- internal ---
+
+/** How long a run that is over waits for a store that has failed. */
+const patience = Duration.seconds(10)
+
+/** What is not stored by now will not be: the result says so. */
+const settleStore = <E>({ journal, runId }: RunContext.RunContext<E>): Effect.Effect<void> =>
+  journal.isStored()
+    ? Effect.void
+    : Effect.catch(journal.stored(patience), (error) =>
+        Effect.logError(`run ${runId} is over and not all of it is stored: ${error.message}`)
+      )
+
+const counted = (journal: Journal): Journal => ({
+  ...journal,
+  write: (runId, facts) =>
+    Effect.tap(journal.write(runId, facts), (records) =>
+      Effect.forEach(records, ({ payload }) => Metrics.count(payload), { discard: true })
+    )
+})
+
+const storeEnd = <E>(context: RunContext.RunContext<E>, outcome: "cancelled" | "failed", cause: Cause.Cause<unknown>) =>
+  Effect.catch(
+    RunEnd.end(context, outcome, outcome === "failed" ? failureOf(cause) : undefined),
+    // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
+    (error) => Effect.logWarning(`the end of run ${context.runId} is not stored: ${error.message}`)
+  )
+
+const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
+  const found = Cause.findError(cause)
+  const error = Result.isSuccess(found) ? found.success : Cause.squash(cause)
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : "Defect"
+  return { tag, message: error instanceof Error ? error.message : String(error) }
+}
+
+const lastResponse = <E>({ journal, runId }: RunContext.RunContext<E>): Payload.ModelResponded | undefined => {
+  const last = journal.records().findLast(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId)
+  return last?.payload._tag === "ModelResponded" ? last.payload : undefined
+}
+
+const resultOf = <E>(
+  context: RunContext.RunContext<E>,
+  outcome: RunResult["outcome"],
+  response: Payload.ModelResponded | undefined
+): Effect.Effect<Untyped> =>
+  Effect.sync(() => {
+    const { host, journal, runId } = context
+    const answer = response ?? lastResponse(context)
+    const ended = journal.records().findLast(({ payload }) => payload._tag === "RunEnded" && payload.runId === runId)
+    const isWaiting = outcome === "awaiting-approval"
+    return {
+      runId,
+      outcome,
+      text: AgentLoop.textOf(answer),
+      content: answer?.content ?? [],
+      usage:
+        ended?.payload._tag === "RunEnded" ? ended.payload.usage : (RunContext.openRun(context)?.usage ?? Usage.empty),
+      approvals: isWaiting ? Approvals.requests(journal.state(), journal.records(), host.approvalTimeToLive) : [],
+      persisted: journal.conversationId !== undefined && journal.isStored()
+    }
+  })

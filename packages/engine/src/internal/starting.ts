@@ -1,0 +1,149 @@
+/** How a run begins: with an input. */
+import { RunId } from "@colloquy/session/Ids"
+import * as Input from "@colloquy/session/Input"
+import type * as Seams from "@colloquy/session/Seams"
+import type * as AiError from "effect/ai/AiError"
+import * as Prompt from "effect/ai/Prompt"
+import * as Effect from "effect/Effect"
+import type * as Scope from "effect/Scope"
+import { randomUUID } from "node:crypto"
+import { InvalidOption, RunExists } from "../AgentError.ts"
+import { type AgentHost, crashPolicy } from "../AgentHost.ts"
+import * as AgentLoop from "../AgentLoop.ts"
+import * as Journal from "../Journal.ts"
+import type { RunFailure, RunHandle, RunOptions, StartError } from "../Run.ts"
+import * as RunContext from "../RunContext.ts"
+import * as RunEnd from "../RunEnd.ts"
+import { assemble, enter } from "./assemble.ts"
+import { launch } from "./launch.ts"
+import { withValue } from "./running.ts"
+import {
+  checkLimits,
+  decodeConversationId,
+  decodeId,
+  journalOf,
+  type Parts,
+  seamsOf,
+  type SeamsAtHand,
+  storageOf
+} from "./shared.ts"
+import type { Output } from "./spec.ts"
+import type { Tasks } from "./tasks.ts"
+
+/** Who is to run: an agent, or one behind a tool of another. */
+export interface Runner<E, R, A> {
+  readonly output: Output<A> | undefined
+  readonly host: Effect.Effect<AgentHost<E | AiError.AiError>, E, R | Scope.Scope>
+}
+
+export const startRun = Effect.fnUntraced(function* <E, R, A>(
+  parts: Parts,
+  tasks: Tasks,
+  runner: Runner<E, R, A>,
+  input: Input.Input,
+  options: RunOptions
+): Effect.fn.Return<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>> {
+  const message = yield* Input.toMessage(input)
+  yield* checkLimits(options)
+  if (options.mode === "") return yield* new InvalidOption({ option: "mode", value: '""', reason: "it is empty" })
+  const runId = yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
+  const named = options.conversationId === undefined ? undefined : yield* decodeConversationId(options.conversationId)
+  // With a history of its own a run leaves the store alone.
+  const conversationId = options.history === undefined ? named : undefined
+  const storage = conversationId === undefined ? undefined : yield* storageOf(parts, conversationId)
+  const seams = yield* seamsOf(parts)
+  return yield* launch(parts.scope, (restore, publish) =>
+    Effect.gen(function* () {
+      const place = yield* enter(parts, restore, named, runId)
+      const host = yield* restore(runner.host)
+      const writer =
+        storage === undefined || conversationId === undefined
+          ? undefined
+          : yield* restore(storage.conversations.open(conversationId))
+      const journal = journalOf(writer, options.persistence ?? host.persistence, options.history)
+      const turn = turnOf(runId, host, journal, options)
+      const run = yield* assemble(tasks, { place, host, journal, turn, options, seams, publish })
+      const { context } = run
+      yield* refuseKnown(context)
+      yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
+      yield* tasks.reconcile(context)
+      yield* RunContext.write(context, yield* startFacts(context, turn, message, options, seams))
+      const result = run.finish(restore(AgentLoop.run(context))).pipe(
+        Effect.tap(() => tellHistory(journal, options)),
+        Effect.flatMap(withValue(runner.output))
+      )
+      return { runId, pass: place.pass, commands: place.commands, result }
+    })
+  )
+})
+
+// --- internal ---
+
+const turnOf = (
+  runId: RunId,
+  host: AgentHost<unknown>,
+  journal: Journal.Journal,
+  { conversationKey, inputId, mode, workKey }: RunOptions
+): Seams.Turn => {
+  const state = journal.state()
+  return {
+    conversationId: journal.conversationId,
+    runId,
+    agent: host.name,
+    mode: mode ?? (state.agent === undefined ? host.mode : state.mode),
+    conversationKey,
+    workKey: workKey ?? inputId ?? runId
+  }
+}
+
+/** A run of this id has been there before. */
+const refuseKnown = <E>({ journal, runId }: RunContext.RunContext<E>) =>
+  Effect.gen(function* () {
+    const { conversationId } = journal
+    if (conversationId === undefined || !(yield* journal.hasRun(runId))) return
+    const isOpen = journal.state().runs.some((run) => run.runId === runId)
+    return yield* new RunExists({ conversationId, runId, status: isOpen ? "unfinished" : "ended" })
+  })
+
+/** The start and the input, with what is put before it. */
+const startFacts = <E>(
+  { host, runId }: RunContext.RunContext<E>,
+  turn: Seams.Turn,
+  message: Prompt.UserMessageEncoded,
+  { author, inputId }: RunOptions,
+  { preamble }: SeamsAtHand
+): Effect.Effect<ReadonlyArray<Journal.Fact>> =>
+  Effect.map(preamble?.(turn) ?? Effect.undefined, (context) => {
+    const { agent, conversationKey, mode, workKey } = turn
+    const { toolsDigest } = host
+    return [
+      {
+        name: Journal.startName,
+        payload: {
+          _tag: "RunStarted",
+          runId,
+          agent,
+          mode,
+          toolsDigest,
+          workKey,
+          ...(conversationKey === undefined ? {} : { conversationKey })
+        }
+      },
+      {
+        name: ["input"],
+        payload: {
+          _tag: "InputRecorded",
+          runId,
+          kind: "user",
+          message,
+          ...(inputId === undefined ? {} : { inputId }),
+          ...(author === undefined ? {} : { author }),
+          ...(context === undefined || context === "" ? {} : { context })
+        }
+      }
+    ]
+  })
+
+/** The caller's own history, with what the run said behind it. */
+const tellHistory = (journal: Journal.Journal, { history, onHistory }: RunOptions): Effect.Effect<void> =>
+  onHistory === undefined || history === undefined ? Effect.void : onHistory(journal.prompt({}))
