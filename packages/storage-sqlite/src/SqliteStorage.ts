@@ -110,7 +110,10 @@ export const layerClient = (options: StorageOptions = {}): Layer.Layer<Stores, O
  * @category layers
  * @since 0.1.0
  */
-export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient> = Layer.effectDiscard(migrate)
+// A layer is built once for all of a program, and a program may have several files.
+export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient> = Layer.fresh(
+  Layer.effectDiscard(migrate)
+)
 
 /**
  * A store over a client whose file is known to be up to date.

@@ -5,6 +5,7 @@ import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import * as Config from "effect/Config"
 import * as ConfigProvider from "effect/ConfigProvider"
+import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as SqlClient from "effect/sql/SqlClient"
@@ -19,6 +20,8 @@ const pragma = (name: string) =>
     const [row] = yield* sql.unsafe<{ readonly [column: string]: unknown }>(`PRAGMA ${name}`)
     return Object.values(row ?? {})[0]
   })
+
+class Other extends Context.Service<Other, ConversationStore["Service"]>()("test/Other") {}
 
 const occurrences = (content: string, marker: string): number => content.split(marker).length - 1
 
@@ -159,6 +162,19 @@ describe("layers", () => {
       const store = yield* opened({ filename: ":memory:" })
       yield* (yield* takeOver(store))(batch("b", 3))
       assert.deepStrictEqual(yield* sequences(store), [1, 2, 3])
+    })
+  )
+
+  it.effect("of two files in one program make the tables of both", () =>
+    Effect.gen(function* () {
+      const layerOther = Layer.effect(Other, ConversationStore).pipe(
+        Layer.provide(SqliteStorage.layer({ filename: yield* newFile }))
+      )
+      const context = yield* Layer.build(Layer.merge(SqliteStorage.layer({ filename: yield* newFile }), layerOther))
+      for (const store of [Context.get(context, ConversationStore), Context.get(context, Other)]) {
+        yield* (yield* takeOver(store))(batch("b", 2))
+        assert.deepStrictEqual(yield* sequences(store), [1, 2])
+      }
     })
   )
 
