@@ -129,6 +129,16 @@ export const SubmissionId = Id.pipe(Schema.brand("SubmissionId"))
 export type SubmissionId = typeof SubmissionId.Type
 
 /**
+ * Names stored settings: an option set that runs can use. Has nothing to do with conversation ids.
+ *
+ * @category ids
+ * @since 0.1.0
+ */
+export const SettingsId = Id.pipe(Schema.brand("SettingsId"))
+/** @since 0.1.0 */
+export type SettingsId = typeof SettingsId.Type
+
+/**
  * Names a tenant: whoever sees only a part of a database.
  *
  * @category ids

@@ -38,8 +38,19 @@ describe("an id", () => {
   })
 
   it("is checked alike under every brand", () => {
-    const { AgentName, ApprovalId, BatchId, ConversationId, ProducerId, RecordId, RunId, SubmissionId, ToolCallId } =
-      Ids
+    const {
+      AgentName,
+      ApprovalId,
+      BatchId,
+      ConversationId,
+      ProducerId,
+      RecordId,
+      RunId,
+      SettingsId,
+      SubmissionId,
+      TenantId,
+      ToolCallId
+    } = Ids
     const brands = [
       AgentName,
       ApprovalId,
@@ -48,7 +59,9 @@ describe("an id", () => {
       ProducerId,
       RecordId,
       RunId,
+      SettingsId,
       SubmissionId,
+      TenantId,
       ToolCallId
     ]
     for (const brand of brands) {
