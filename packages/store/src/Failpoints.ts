@@ -8,7 +8,7 @@ import type * as Effect from "effect/Effect"
 import type { StoreUnavailable } from "./StoreError.ts"
 
 /**
- * The durable writes, by the verb that makes them.
+ * The durable writes of conversations, by the verb that makes them.
  *
  * **Details**
  *
@@ -46,15 +46,29 @@ export const writes = [
 export type Write = (typeof writes)[number]
 
 /**
+ * The durable writes of settings, apart: a storage of conversations need not have any.
+ *
+ * @category names
+ * @since 0.1.0
+ */
+export const settingsWrites = ["settings.put", "settings.remove"] as const
+
+/**
+ * @category names
+ * @since 0.1.0
+ */
+export type SettingsWrite = (typeof settingsWrites)[number]
+
+/**
  * One side of a write: before anything of it is written, or after all of it is durable and before anybody is told.
  *
  * @category names
  * @since 0.1.0
  */
-export type Failpoint = `${Write}.${"before" | "after"}`
+export type Failpoint = `${Write | SettingsWrite}.${"before" | "after"}`
 
 /**
- * All failpoints.
+ * All failpoints of conversations.
  *
  * @category names
  * @since 0.1.0
@@ -63,6 +77,16 @@ export const failpoints: ReadonlyArray<Failpoint> = writes.flatMap((write): Read
   `${write}.before`,
   `${write}.after`
 ])
+
+/**
+ * All failpoints of settings.
+ *
+ * @category names
+ * @since 0.1.0
+ */
+export const settingsFailpoints: ReadonlyArray<Failpoint> = settingsWrites.flatMap(
+  (write): ReadonlyArray<Failpoint> => [`${write}.before`, `${write}.after`]
+)
 
 /**
  * What a store runs at each failpoint; read when the store is built. Nothing by default, which costs nothing: the

@@ -9,7 +9,7 @@ import type { LimitExceeded } from "@colloquy/session/Limits"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import * as Schema from "effect/Schema"
 
-const { BatchId, ConversationId, ProducerId, RecordId } = Ids
+const { BatchId, ConversationId, ProducerId, RecordId, SettingsId } = Ids
 
 const error = "@colloquy/store"
 
@@ -247,12 +247,70 @@ export class CorruptRecord extends Schema.TaggedError<CorruptRecord>(`${error}/C
 }
 
 /**
+ * No settings have this id; nor can any, if the text is no id. Put them first, or correct the id.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SettingsNotFound extends Schema.TaggedError<SettingsNotFound>(`${error}/SettingsNotFound`)(
+  "SettingsNotFound",
+  { settingsId: Schema.String }
+) {
+  override get message() {
+    return `there are no settings ${this.settingsId}: put them first, or correct the id`
+  }
+}
+
+/**
+ * The settings are at another revision than the caller expected; 0 stands for none. Nothing was written. Get them, decide
+ * again, and put with the actual revision.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class SettingsConflict extends Schema.TaggedError<SettingsConflict>(`${error}/SettingsConflict`)(
+  "SettingsConflict",
+  { settingsId: SettingsId, expected: Schema.Natural, actual: Schema.Natural }
+) {
+  override get message() {
+    const is = this.actual === 0 ? "are not there" : `are at revision ${this.actual}`
+    return `settings ${this.settingsId} ${is}, not at ${this.expected}: get them, decide again, and put with what is there`
+  }
+}
+
+/**
+ * What was to be put cannot be: nothing was written, and the caller mends it.
+ *
+ * **Details**
+ *
+ * - `id`: the text is no id; it has no more than 512 bytes and no control characters.
+ * - `content`: the settings are not an object, or hold something that JSON cannot; the detail says where.
+ * - `expected-revision`: it is not a natural number.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InvalidSettings extends Schema.TaggedError<InvalidSettings>(`${error}/InvalidSettings`)(
+  "InvalidSettings",
+  {
+    settingsId: Schema.String,
+    reason: Schema.Literals(["id", "content", "expected-revision"]),
+    detail: Schema.String
+  }
+) {
+  override get message() {
+    return `settings ${JSON.stringify(this.settingsId)} cannot be put (${this.reason}): ${this.detail}`
+  }
+}
+
+/**
  * The database did not do it: somebody else holds it, the connection was lost, the disk is full, it may only be read.
  *
  * **Details**
  *
  * With `retryable` the same call may succeed later: retry it under the same batch id, not before `retryAfterMillis` if
- * that is given. A write that failed this way may have happened all the same; the batch id tells.
+ * that is given. A write that failed this way may have happened all the same; the batch id tells, and of settings the
+ * expected revision.
  *
  * @category errors
  * @since 0.1.0

@@ -6,8 +6,9 @@
 import type { Batch, CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { ConversationState, Status } from "@colloquy/session/ConversationState"
 import type { Digest } from "@colloquy/session/Digest"
-import type { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
+import type { BatchId, ConversationId, ProducerId, SettingsId } from "@colloquy/session/Ids"
 import type { EraserFailed } from "@colloquy/session/Seams"
+import type * as Schema from "effect/Schema"
 import type { Scrubbed } from "./ConversationDriver.ts"
 import type { ConversationNotFound, StoreUnavailable, Tail } from "./StoreError.ts"
 
@@ -266,3 +267,39 @@ export interface ErasureReport {
  * @since 0.1.0
  */
 export type EraseError = ConversationNotFound | EraserFailed | StoreUnavailable
+
+/**
+ * A line of the list of settings; times are UTC in milliseconds, and inform only.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface SettingsSummary {
+  readonly settingsId: SettingsId
+  /** How often they were written since they were not there: 1-based. */
+  readonly revision: number
+  readonly createdAt: number
+  readonly updatedAt: number
+}
+
+/**
+ * Settings as they are stored.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface StoredSettings extends SettingsSummary {
+  readonly settings: Schema.JsonObject
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface PutSettingsRequest {
+  readonly settingsId: SettingsId
+  /** An object that JSON can hold: checked when it is put, and kept as a payload is (see `CanonicalJson`). */
+  readonly settings: unknown
+  /** The revision that this is to replace: 0 when there must be none. Without it whatever is there is replaced. */
+  readonly expectedRevision?: number | undefined
+}

@@ -1,23 +1,18 @@
 /**
- * A driver that hits a failpoint on each side of every write.
+ * Drivers that hit a failpoint on each side of every write.
  */
 import * as Effect from "effect/Effect"
 import type { Commit, ConversationDriver } from "../ConversationDriver.ts"
-import type { Failpoint, Write } from "../Failpoints.ts"
+import type { Failpoint, SettingsWrite, Write } from "../Failpoints.ts"
+import type { SettingsDriver } from "../SettingsDriver.ts"
 import type { StoreUnavailable } from "../StoreError.ts"
 
 type Driver = ConversationDriver["Service"]
+type Hit = (point: Failpoint) => Effect.Effect<void, StoreUnavailable>
 
-export const around = (
-  driver: Driver,
-  hit: ((point: Failpoint) => Effect.Effect<void, StoreUnavailable>) | undefined
-): Driver => {
+export const around = (driver: Driver, hit: Hit | undefined): Driver => {
   if (hit === undefined) return driver
-  const sides = <A>(write: Write, effect: Effect.Effect<A, StoreUnavailable>) =>
-    Effect.andThen(
-      hit(`${write}.before`),
-      Effect.tap(effect, () => hit(`${write}.after`))
-    )
+  const sides = sidesOf(hit)
   return {
     ...driver,
     commit: (commit) => sides(writeOf(commit), driver.commit(commit)),
@@ -27,7 +22,25 @@ export const around = (
   }
 }
 
+export const aroundSettings = (driver: SettingsDriver["Service"], hit: Hit | undefined): SettingsDriver["Service"] => {
+  if (hit === undefined) return driver
+  const sides = sidesOf(hit)
+  return {
+    ...driver,
+    put: (row, expected) => sides("settings.put", driver.put(row, expected)),
+    remove: (id) => sides("settings.remove", driver.remove(id))
+  }
+}
+
 // --- internal ---
+
+const sidesOf =
+  (hit: Hit) =>
+  <A>(write: Write | SettingsWrite, effect: Effect.Effect<A, StoreUnavailable>) =>
+    Effect.andThen(
+      hit(`${write}.before`),
+      Effect.tap(effect, () => hit(`${write}.after`))
+    )
 
 /** Each verb's commits have a form of their own. */
 const writeOf = ({

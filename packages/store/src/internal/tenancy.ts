@@ -1,18 +1,16 @@
 /**
- * One tenant's part of a database: its ids are stored behind a prefix that no id can have, and taken off again. Whoever
+ * One tenant's part of a database: its ids, of conversations and of settings, are stored behind a prefix that no id can have, and taken off again. Whoever
  * looks through it sees nothing else; another tenant's id is one that is not there.
  */
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ConversationDriver, Head } from "../ConversationDriver.ts"
+import type { SettingsDriver } from "../SettingsDriver.ts"
 
 type Driver = ConversationDriver["Service"]
 
 export const make = (driver: Driver, tenant: string): Driver => {
-  const prefix = `\u0001${tenant}\u0001`
-  const end = `\u0001${tenant}\u0002`
-  const inside = (id: string) => prefix + id
-  const outside = (id: string) => id.slice(prefix.length)
+  const { end, inside, outside } = partOf(tenant)
   const headOutside = (head: Head): Head => ({
     ...head,
     conversationId: outside(head.conversationId),
@@ -50,5 +48,35 @@ export const make = (driver: Driver, tenant: string): Driver => {
     scrub: driver.scrub,
     discard: (id) => driver.discard(inside(id)),
     changes: driver.changes
+  }
+}
+
+export const ofSettings = (driver: SettingsDriver["Service"], tenant: string): SettingsDriver["Service"] => {
+  const { end, inside, outside } = partOf(tenant)
+  const rowOutside = <Row extends { readonly settingsId: string }>(row: Row): Row => ({
+    ...row,
+    settingsId: outside(row.settingsId)
+  })
+  return {
+    get: (id) => Effect.map(driver.get(inside(id)), Option.map(rowOutside)),
+    put: (row, expected) => driver.put({ ...row, settingsId: inside(row.settingsId) }, expected),
+    remove: (id) => driver.remove(inside(id)),
+    list: ({ after, before, limit }) =>
+      Effect.map(
+        driver.list({ after: inside(after), before: before === undefined ? end : inside(before), limit }),
+        (rows) => rows.map(rowOutside)
+      )
+  }
+}
+
+// --- internal ---
+
+const partOf = (tenant: string) => {
+  const prefix = `\u0001${tenant}\u0001`
+  return {
+    inside: (id: string) => prefix + id,
+    outside: (id: string) => id.slice(prefix.length),
+    /** Behind every id of the tenant. */
+    end: `\u0001${tenant}\u0002`
   }
 }
