@@ -42,9 +42,9 @@ export type Stores = ConversationStore | Tenants
  * @category models
  * @since 0.1.0
  */
-export interface ConformanceCase {
+export interface ConformanceCase<R = Stores> {
   readonly name: string
-  readonly run: Effect.Effect<void, ConformanceViolation, Stores>
+  readonly run: Effect.Effect<void, ConformanceViolation, R>
 }
 
 /**
@@ -56,13 +56,24 @@ export interface ConformanceCase {
 export const make = (
   name: string,
   body: (scenario: Scenario) => Effect.Effect<void, unknown, Scope.Scope>
-): ConformanceCase => ({
-  name,
-  run: Effect.all([ConversationStore, Tenants]).pipe(
-    Effect.flatMap(([store, tenants]) => Effect.scoped(body(new Scenario(name, store, tenants)))),
-    Effect.catchCause((cause) =>
-      Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(violation(name, Cause.squash(cause)))
+): ConformanceCase =>
+  judged(
+    name,
+    Effect.flatMap(Effect.all([ConversationStore, Tenants]), ([store, tenants]) =>
+      Effect.scoped(body(new Scenario(name, store, tenants)))
     )
+  )
+
+/**
+ * A case from all that it does. Every failure and defect is a violation.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const judged = <R>(name: string, body: Effect.Effect<void, unknown, R>): ConformanceCase<R> => ({
+  name,
+  run: Effect.catchCause(body, (cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.interrupt : Effect.fail(violation(name, Cause.squash(cause)))
   )
 })
 

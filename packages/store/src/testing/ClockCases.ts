@@ -11,8 +11,13 @@ import { type ConformanceCase, make } from "./Case.ts"
 import { equal } from "./Expect.ts"
 import { at, batch, created, notes, withTime } from "./Records.ts"
 
-/** The system's clock, but for the time of day, which is given. */
-const withTimeOfDay =
+/**
+ * The system's clock, but for the time of day, which is given.
+ *
+ * @category clocks
+ * @since 0.1.0
+ */
+export const withTimeOfDay =
   (millis: number) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.flatMap(Clock.Clock, (clock) =>

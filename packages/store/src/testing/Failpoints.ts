@@ -9,16 +9,15 @@ import * as Conversation from "@colloquy/session/Conversation"
 import { stateVersion } from "@colloquy/session/ConversationState"
 import { BatchId, ProducerId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
-import * as Equal from "effect/Equal"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
-import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import { type Failpoint, Failpoints, type Write, writes } from "../Failpoints.ts"
+import { type Write, writes } from "../Failpoints.ts"
 import { made } from "./Archives.ts"
 import { type ConformanceViolation, make, type Stores } from "./Case.ts"
-import { equal, holds } from "./Expect.ts"
+import { dyingAt, type Way } from "./Dying.ts"
+import { equal } from "./Expect.ts"
 import { batch, created, notes } from "./Records.ts"
 import type { Producer, Scenario } from "./Scenario.ts"
 
@@ -29,9 +28,9 @@ import type { Producer, Scenario } from "./Scenario.ts"
  * @category models
  * @since 0.1.0
  */
-export interface FailpointCase {
+export interface FailpointCase<R = Stores> {
   readonly name: string
-  readonly run: <E>(storage: Layer.Layer<Stores, E>) => Effect.Effect<void, ConformanceViolation | E>
+  readonly run: <E>(storage: Layer.Layer<R, E>) => Effect.Effect<void, ConformanceViolation | E>
 }
 
 /**
@@ -43,60 +42,15 @@ export interface FailpointCase {
 export const failpointCases: ReadonlyArray<FailpointCase> = writes.flatMap((write) =>
   (["before", "after"] as const).map((side) => ({
     name: `failpoint: ${write}.${side}`,
-    run: (storage) => dyingAt(write, side, storage)
+    run: (storage) =>
+      dyingAt(`${write}.${side}`, ways[write], {
+        look,
+        run: (name, body, points) => Effect.provide(make(name, body).run, Layer.fresh(Layer.provide(storage, points)))
+      })
   }))
 )
 
 // --- internal ---
-
-const dyingAt = Effect.fnUntraced(function* <E>(
-  write: Write,
-  side: "before" | "after",
-  storage: Layer.Layer<Stores, E>
-) {
-  const point: Failpoint = `${write}.${side}`
-  const name = `failpoint: ${point}`
-  const { act, prepare, visible } = ways[write]
-  const death = new Death()
-  const onStore = <A>(body: (scenario: Scenario) => Effect.Effect<A, unknown, Scope.Scope>, dies = false) =>
-    Effect.gen(function* () {
-      let found: Option.Option<A> = Option.none()
-      const kept = make(name, (scenario) =>
-        Effect.map(body(scenario), (value) => {
-          found = Option.some(value)
-        })
-      ).run
-      const points = Layer.succeed(Failpoints, dies ? death.at(point) : undefined)
-      yield* Effect.provide(kept, Layer.fresh(Layer.provide(storage, points)))
-      return yield* Effect.orDie(Effect.fromOption(found))
-    })
-  const expect = (what: string, found: unknown, expected: unknown) => onStore(() => equal(what, found, expected))
-
-  yield* onStore(prepare)
-  const before = yield* onStore(look)
-  const died = yield* Effect.isFailure(onStore(act, true))
-  yield* onStore(() => holds(`${point} is reached`, died && death.happened, "it is not"))
-  const between = yield* onStore(look)
-  if (side === "before" && visible) yield* expect("what is there after dying", between, before)
-  yield* onStore(act)
-  const after = yield* onStore(look)
-  if (side === "after" && visible) yield* expect("what is there after dying", between, after)
-  if (!Equal.equals(between, before)) yield* expect("what is there after dying", between, after)
-  if (visible) yield* onStore(() => holds("a retry does it", !Equal.equals(after, before), after))
-})
-
-/** A process that ends at a point: from there on it writes nothing more, whatever its finalizers try. */
-class Death {
-  happened = false
-
-  at(point: Failpoint) {
-    return (reached: Failpoint) =>
-      Effect.suspend(() => {
-        this.happened ||= reached === point
-        return this.happened ? Effect.die(new Error(`died at ${point}`)) : Effect.void
-      })
-  }
-}
 
 /** Everything of the scenario that can be read; a log that does not verify fails. */
 const look = (scenario: Scenario) =>
@@ -122,15 +76,6 @@ const look = (scenario: Scenario) =>
     }
     return [...seen, ...(yield* scenario.listed()).map(({ conversationId }) => `listed ${conversationId}`)]
   })
-
-interface Way {
-  /** What is there before. */
-  readonly prepare: (scenario: Scenario) => Effect.Effect<unknown, unknown, Scope.Scope>
-  /** What makes the write, and may be repeated. */
-  readonly act: (scenario: Scenario) => Effect.Effect<unknown, unknown, Scope.Scope>
-  /** Whether a reader sees everything of the act with this write, and nothing of it without. */
-  readonly visible: boolean
-}
 
 const nothing = () => Effect.void
 
@@ -160,7 +105,7 @@ const foreign = (scenario: Scenario, count: number) =>
 
 const erase = (scenario: Scenario) => scenario.store.erase({ conversationId: scenario.id() })
 
-const ways: { readonly [write in Write]: Way } = {
+const ways: { readonly [write in Write]: Way<Scenario> } = {
   materialize: { prepare: nothing, act: (scenario) => scenario.takeOver(), visible: true },
   append: {
     prepare: begun,

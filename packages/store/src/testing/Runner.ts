@@ -9,6 +9,17 @@ import type * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
 import { type ConformanceCase, ConformanceViolation, type Stores } from "./Case.ts"
 import { contract } from "./Contract.ts"
+import { settingsContract } from "./SettingsCases.ts"
+import type { SettingsStores } from "./SettingsScenario.ts"
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** Of the context's clock (default one minute). */
+  readonly timeLimit?: Duration.Input | undefined
+}
 
 /**
  * What came of a run. `notRun` names the cases of the contract that were not among those to run.
@@ -46,19 +57,20 @@ export interface Report {
 export const run = <E>(
   cases: ReadonlyArray<ConformanceCase>,
   layer: Layer.Layer<Stores, E>,
-  options: { readonly timeLimit?: Duration.Input | undefined } = {}
-): Effect.Effect<Report, E> =>
-  Effect.forEach(cases, (each) => Effect.result(limited(each, options.timeLimit ?? "1 minute"))).pipe(
-    Effect.provide(layer),
-    Effect.map((results) => {
-      const failed = results.flatMap((result) =>
-        Result.isFailure(result) ? [{ name: result.failure.caseName, message: result.failure.message }] : []
-      )
-      const names = cases.map(({ name }) => name)
-      const notRun = contract.map(({ name }) => name).filter((name) => !names.includes(name))
-      return { passed: names.length - failed.length, failed, names, notRun }
-    })
-  )
+  options: Options = {}
+): Effect.Effect<Report, E> => Effect.provide(reported(cases, contract, options), layer)
+
+/**
+ * Runs cases of settings as {@link run} does those of conversations; `notRun` names those of the `settingsContract`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const runSettings = <E>(
+  cases: ReadonlyArray<ConformanceCase<SettingsStores>>,
+  layer: Layer.Layer<SettingsStores, E>,
+  options: Options = {}
+): Effect.Effect<Report, E> => Effect.provide(reported(cases, settingsContract, options), layer)
 
 /**
  * The report as text: a line for each failure, and one that says which cases did not run.
@@ -75,7 +87,24 @@ export const describe = ({ failed, names, notRun, passed }: Report): string =>
 
 // --- internal ---
 
-const limited = ({ name, run }: ConformanceCase, timeLimit: Duration.Input) =>
+const reported = <R>(
+  cases: ReadonlyArray<ConformanceCase<R>>,
+  whole: ReadonlyArray<ConformanceCase<R>>,
+  { timeLimit = "1 minute" }: Options
+): Effect.Effect<Report, never, R> =>
+  Effect.map(
+    Effect.forEach(cases, (each) => Effect.result(limited(each, timeLimit))),
+    (results) => {
+      const failed = results.flatMap((result) =>
+        Result.isFailure(result) ? [{ name: result.failure.caseName, message: result.failure.message }] : []
+      )
+      const names = cases.map(({ name }) => name)
+      const notRun = whole.map(({ name }) => name).filter((name) => !names.includes(name))
+      return { passed: names.length - failed.length, failed, names, notRun }
+    }
+  )
+
+const limited = <R>({ name, run }: ConformanceCase<R>, timeLimit: Duration.Input) =>
   Effect.timeoutOrElse(run, {
     duration: timeLimit,
     orElse: () =>

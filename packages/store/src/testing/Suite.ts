@@ -8,6 +8,8 @@ import * as Effect from "effect/Effect"
 import type * as Layer from "effect/Layer"
 import type { Stores } from "./Case.ts"
 import { contract, contractSize } from "./Contract.ts"
+import { settingsContract, settingsContractSize } from "./SettingsCases.ts"
+import type { SettingsStores } from "./SettingsScenario.ts"
 
 /**
  * Runs every case of the contract on one store, with the system's clock.
@@ -29,6 +31,23 @@ export const suite = <E>(name: string, layer: Layer.Layer<Stores, E>): void =>
 
     it.effect(`all ${contractSize} cases`, () =>
       Effect.sync(() => assert.strictEqual(contract.length, contractSize, "the kit has another number of cases"))
+    )
+  })
+
+/**
+ * Runs every case of settings on one store, with the system's clock.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const settingsSuite = <E>(name: string, layer: Layer.Layer<SettingsStores, E>): void =>
+  withLayer(layer, { excludeTestServices: true, timeout: hookTimeout })(name, (it) => {
+    for (const { name, run } of settingsContract) it.effect(name, () => run, caseTimeoutMillis)
+
+    it.effect(`all ${settingsContractSize} cases`, () =>
+      Effect.sync(() =>
+        assert.strictEqual(settingsContract.length, settingsContractSize, "the kit has another number of cases")
+      )
     )
   })
 

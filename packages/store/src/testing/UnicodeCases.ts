@@ -22,7 +22,13 @@ const stored = (scenario: Scenario, data: unknown) =>
 const roundTrips = (scenario: Scenario, data: unknown) =>
   Effect.flatMap(stored(scenario, data), (found) => equal("the data", found, data))
 
-const texts: ReadonlyArray<readonly [name: string, text: string]> = [
+/**
+ * Texts that have been lost or changed on their way.
+ *
+ * @category texts
+ * @since 0.1.0
+ */
+export const texts: ReadonlyArray<readonly [name: string, text: string]> = [
   ["NUL", "before\u0000after"],
   ["only NUL", "\u0000"],
   ["the six characters of an escaped NUL", "before\\u0000after"],

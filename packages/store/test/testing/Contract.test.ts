@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { readdirSync, readFileSync } from "node:fs"
-import { contract, contractSize } from "@colloquy/store/testing"
+import { contract, contractSize, settingsContract, settingsContractSize } from "@colloquy/store/testing"
 
 describe("the contract", () => {
   it("has all of its cases", () => {
@@ -54,5 +54,29 @@ describe("the contract", () => {
     )
     assert.deepStrictEqual(withFramework.toSorted(), ["ProcessSuite.ts", "Suite.ts"])
     assert.notMatch(readFileSync(new URL("index.ts", folder), "utf8"), /from "\.\/(Process)?Suite/)
+  })
+})
+
+describe("the contract of settings", () => {
+  it("has all of its cases, each named once", () => {
+    assert.strictEqual(settingsContract.length, settingsContractSize)
+    assert.strictEqual(settingsContractSize, 89)
+    const names = settingsContract.map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const name of names) assert.match(name, /^settings[a-z ]*: \S/)
+  })
+
+  it("has cases of every kind", () => {
+    const kinds = [...new Set(settingsContract.map(({ name }) => name.split(":")[0]))]
+    assert.deepStrictEqual(kinds, [
+      "settings",
+      "settings revision",
+      "settings concurrency",
+      "settings list",
+      "settings unicode",
+      "settings limits",
+      "settings input",
+      "settings tenants"
+    ])
   })
 })
