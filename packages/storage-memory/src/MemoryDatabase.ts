@@ -1,5 +1,5 @@
 /**
- * Conversations as rows in memory: what a database would hold, to look at and to share between stores.
+ * Conversations and settings as rows in memory: what a database would hold, to look at and to share between stores.
  *
  * @since 0.1.0
  */
@@ -12,6 +12,8 @@ import type {
   Head,
   RecordRow
 } from "@colloquy/store/ConversationDriver"
+import * as IdOrder from "./internal/idOrder.ts"
+import { makeTable, type SettingsTable } from "./MemorySettings.ts"
 
 /**
  * The rows of one conversation. Records and batches ascend; `records[i]` has the sequence `i + 1`.
@@ -54,6 +56,8 @@ export interface MemoryDatabase {
   readonly findBatch: (conversationId: string, batchId: string) => BatchRow | undefined
   /** Whether the log has a record of this id. */
   readonly hasRecord: (conversationId: string, recordId: string) => boolean
+  /** The rows of settings; they have nothing to do with those of conversations. */
+  readonly settings: SettingsTable
   /** Stores over this database, each as what tells it that another one has changed something. */
   readonly stores: Set<() => void>
 }
@@ -66,7 +70,7 @@ export interface MemoryDatabase {
  */
 export const make = (): MemoryDatabase => {
   const logs = new Map<string, Log>()
-  let sorted: ReadonlyArray<string> | undefined
+  const order = IdOrder.make(() => logs.keys())
 
   /** The log that the commit changes, if the guard holds; a new one with the guard `absent`. */
   const target = ({ adopt, conversationId, guard, head }: Commit): Log | undefined => {
@@ -101,29 +105,17 @@ export const make = (): MemoryDatabase => {
     if (adopt !== undefined) logs.delete(adopt)
     if (logs.get(conversationId) !== log) {
       logs.set(conversationId, log)
-      sorted = undefined
+      order.changed()
     }
     log.head = { ...log.head, ...head, conversationId }
     write(log, commit)
     return "committed"
   }
 
-  const idsAfter = (after: string): ReadonlyArray<string> => {
-    sorted ??= [...logs.keys()].toSorted(compareBytes)
-    let low = 0
-    for (let high = sorted.length; low < high;) {
-      const middle = (low + high) >> 1
-      if (compareBytes(sorted[middle]!, after) <= 0) low = middle + 1
-      else high = middle
-    }
-    return sorted.slice(low)
-  }
+  const idsAfter = (after: string) => order.between(after, undefined)
 
   const between = function* (after: string, before: string | undefined): Generator<Rows> {
-    for (const id of idsAfter(after)) {
-      if (before !== undefined && compareBytes(id, before) >= 0) return
-      yield logs.get(id)!
-    }
+    for (const id of order.between(after, before)) yield logs.get(id)!
   }
 
   return {
@@ -138,7 +130,7 @@ export const make = (): MemoryDatabase => {
     accepts: (commit) => accepted(commit) !== undefined,
     commit,
     discard: (conversationId) => {
-      if (logs.delete(conversationId)) sorted = undefined
+      if (logs.delete(conversationId)) order.changed()
     },
     findBatch: (conversationId, batchId) => {
       const log = logs.get(conversationId)
@@ -146,6 +138,7 @@ export const make = (): MemoryDatabase => {
       return place === undefined ? undefined : log?.batches[place]
     },
     hasRecord: (conversationId, recordId) => logs.get(conversationId)?.recordIds.has(recordId) === true,
+    settings: makeTable(),
     stores: new Set()
   }
 }
@@ -231,17 +224,3 @@ const write = (log: Log, commit: Commit): void => {
 
 const equalBytes = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
   a !== undefined && b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
-
-/** The order of UTF-8 bytes is that of code points; JavaScript compares UTF-16 code units. */
-const compareBytes = (a: string, b: string): number => {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i)
-    const y = b.charCodeAt(i)
-    if (x !== y) return rank(x) - rank(y)
-  }
-  return a.length - b.length
-}
-
-/** Halves of surrogate pairs stand for code points behind U+FFFF. */
-const rank = (unit: number): number => (unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit)

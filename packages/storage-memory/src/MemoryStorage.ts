@@ -1,5 +1,5 @@
 /**
- * Conversations in memory: deterministic, inspectable, with faults where a test wants them.
+ * Conversations and settings in memory: deterministic, inspectable, with faults where a test wants them.
  *
  * The same front and the same driver contract as every other storage, so what passes here passes there. An append costs
  * what the batch costs; observers of other conversations are not woken. Everything is gone with the process.
@@ -8,18 +8,26 @@
  */
 import { ConversationDriver } from "@colloquy/store/ConversationDriver"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
+import { SettingsDriver } from "@colloquy/store/SettingsDriver"
+import * as SettingsStore from "@colloquy/store/SettingsStore"
 import type { Options as StoreOptions } from "@colloquy/store/StoreModel"
+import * as Context from "effect/Context"
 import * as Layer from "effect/Layer"
 import * as MemoryDatabase from "./MemoryDatabase.ts"
 import * as MemoryDriver from "./MemoryDriver.ts"
+import * as MemorySettings from "./MemorySettings.ts"
 
 /**
- * What a storage provides: the store of conversations, and the stores of tenants over the same rows.
+ * What a storage provides: the stores of conversations and of settings, and those of tenants over the same rows.
  *
  * @category models
  * @since 0.1.0
  */
-export type Stores = ConversationStore.ConversationStore | ConversationStore.Tenants
+export type Stores =
+  | ConversationStore.ConversationStore
+  | ConversationStore.Tenants
+  | SettingsStore.SettingsStore
+  | SettingsStore.Tenants
 
 /**
  * @category models
@@ -28,6 +36,7 @@ export type Stores = ConversationStore.ConversationStore | ConversationStore.Ten
 export interface Options extends StoreOptions {
   /** The rows to work on (default: a new, empty database for each layer that is built). */
   readonly database?: MemoryDatabase.MemoryDatabase | undefined
+  /** What goes wrong around the commits of conversations. */
   readonly faults?: MemoryDriver.Faults | undefined
 }
 
@@ -46,8 +55,14 @@ export const layer: Layer.Layer<Stores> = Layer.suspend(() => layerWith({}))
  * @since 0.1.0
  */
 export const layerWith = (options: Options): Layer.Layer<Stores> =>
-  ConversationStore.layer(options).pipe(
-    Layer.provide(
-      Layer.sync(ConversationDriver, () => MemoryDriver.make(options.database ?? MemoryDatabase.make(), options.faults))
+  Layer.merge(ConversationStore.layer(options), SettingsStore.layer).pipe(Layer.provide(layerDrivers(options)))
+
+// --- internal ---
+
+const layerDrivers = (options: Options) =>
+  Layer.syncContext(() => {
+    const database = options.database ?? MemoryDatabase.make()
+    return Context.make(ConversationDriver, MemoryDriver.make(database, options.faults)).pipe(
+      Context.add(SettingsDriver, MemorySettings.make(database.settings))
     )
-  )
+  })

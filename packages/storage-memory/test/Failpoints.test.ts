@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
-import { Failpoints, failpoints } from "@colloquy/store/Failpoints"
-import { failpointCases } from "@colloquy/store/testing"
+import { Failpoints, failpoints, settingsFailpoints } from "@colloquy/store/Failpoints"
+import { failpointCases, settingsFailpointCases } from "@colloquy/store/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 
@@ -14,9 +14,15 @@ describe("a store in memory that dies", () => {
       failpointCases.map(({ name }) => name),
       failpoints.map((point) => `failpoint: ${point}`)
     )
+    assert.deepStrictEqual(
+      settingsFailpointCases.map(({ name }) => name),
+      settingsFailpoints.map((point) => `failpoint: ${point}`)
+    )
   })
 
   for (const { name, run } of failpointCases) it.live(name, () => run(durable()), 60_000)
+
+  for (const { name, run } of settingsFailpointCases) it.live(name, () => run(durable()))
 })
 
 const oneOf = (point: string) => failpointCases.filter(({ name }) => name === `failpoint: ${point}`)
@@ -38,6 +44,18 @@ describe("the failpoint cases", () => {
       Effect.gen(function* () {
         const violation = yield* Effect.flip(run(MemoryStorage.layer))
         assert.strictEqual(violation.caseName, name)
+      })
+    )
+  }
+
+  for (const { name, run } of settingsFailpointCases) {
+    it.live(`find a store without them, or one that forgets: ${name}`, () =>
+      Effect.gen(function* () {
+        const deaf = Layer.provide(durable(), Layer.succeed(Failpoints, undefined))
+        for (const storage of [deaf, MemoryStorage.layer]) {
+          const violation = yield* Effect.flip(run(storage))
+          assert.strictEqual(violation.caseName, name)
+        }
       })
     )
   }
