@@ -18,7 +18,7 @@ import { isBusy, lockSchedule, translate } from "./internal/connections.ts"
  * @category constants
  * @since 0.1.0
  */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /**
  * The `application_id` of our files: "Clqy". See https://www.sqlite.org/pragma.html#pragma_application_id
@@ -156,7 +156,16 @@ const tables = [
   ) STRICT`
 ]
 
-const tableNames = ["conversations", "batches", "records", "call_ids", "checkpoints"]
+// The text comes last: a list of settings does not read through it.
+const settings = `CREATE TABLE settings (
+    id TEXT NOT NULL PRIMARY KEY,
+    revision INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    updated_at INTEGER NOT NULL,
+    settings TEXT NOT NULL
+  ) STRICT`
+
+const tableNames = ["conversations", "batches", "records", "call_ids", "checkpoints", "settings"]
 
 interface Marks {
   readonly mark: number
@@ -178,6 +187,10 @@ const run = Migrator.make({})({
     "0001_conversations": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       for (const table of tables) yield* sql.unsafe(table)
+    }),
+    "0002_settings": Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      yield* sql.unsafe(settings)
     })
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Conversations in a SQLite file: atomic, fenced, shared by processes, surviving power loss.
+ * Conversations and settings in a SQLite file: atomic, fenced, shared by processes, surviving power loss.
  *
  * - WAL, with `synchronous` full by default: an acknowledged append survives power loss.
  * - One connection for a file and process, and one queue for its write transactions. Waiting for another process is
@@ -11,9 +11,12 @@
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import { ConversationDriver } from "@colloquy/store/ConversationDriver"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
+import { SettingsDriver } from "@colloquy/store/SettingsDriver"
+import * as SettingsStore from "@colloquy/store/SettingsStore"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { Options as StoreOptions } from "@colloquy/store/StoreModel"
 import * as Config from "effect/Config"
+import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -29,14 +32,19 @@ import type { Row, Script } from "./internal/script.ts"
 import { inspect, migrate } from "./Migrations.ts"
 import * as SqliteDriver from "./SqliteDriver.ts"
 import * as SqliteFile from "./SqliteFile.ts"
+import * as SqliteSettings from "./SqliteSettings.ts"
 
 /**
- * What a storage provides: the store of conversations, and the stores of tenants over the same rows.
+ * What a storage provides: the stores of conversations and of settings, and those of tenants over the same rows.
  *
  * @category models
  * @since 0.1.0
  */
-export type Stores = ConversationStore.ConversationStore | ConversationStore.Tenants
+export type Stores =
+  | ConversationStore.ConversationStore
+  | ConversationStore.Tenants
+  | SettingsStore.SettingsStore
+  | SettingsStore.Tenants
 
 /**
  * @category models
@@ -122,22 +130,7 @@ export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient>
  * @since 0.1.0
  */
 export const layerStorage = (options: StorageOptions = {}): Layer.Layer<Stores, never, SqlClient.SqlClient> =>
-  ConversationStore.layer(options).pipe(
-    Layer.provide(
-      Layer.effect(
-        ConversationDriver,
-        Effect.gen(function* () {
-          const client = yield* SqlClient.SqlClient
-          const connections = Connections.make(
-            client,
-            SqliteFile.runner(client),
-            Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds")
-          )
-          return SqliteDriver.make(connections, foreignCommits(connections, options.pollInterval ?? "100 millis"))
-        })
-      )
-    )
-  )
+  Layer.merge(ConversationStore.layer(options), SettingsStore.layer).pipe(Layer.provide(layerDrivers(options)))
 
 /**
  * A client for a file, set up as a store wants it: WAL, the durability asked for, no waiting inside SQLite, and deleted
@@ -204,6 +197,22 @@ export const backup: (options: BackupOptions) => Effect.Effect<number, StoreUnav
 )
 
 // --- internal ---
+
+const layerDrivers = (options: StorageOptions) =>
+  Layer.effectContext(
+    Effect.gen(function* () {
+      const client = yield* SqlClient.SqlClient
+      const connections = Connections.make(
+        client,
+        SqliteFile.runner(client),
+        Duration.fromInputUnsafe(options.busyTimeout ?? "10 seconds")
+      )
+      const changes = foreignCommits(connections, options.pollInterval ?? "100 millis")
+      return Context.make(ConversationDriver, SqliteDriver.make(connections, changes)).pipe(
+        Context.add(SettingsDriver, SqliteSettings.make(connections))
+      )
+    })
+  )
 
 const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
   "busy_timeout = 0",

@@ -1,5 +1,5 @@
 /**
- * Conversations in a SQLite file.
+ * Conversations and settings in a SQLite file.
  *
  * @since 0.1.0
  */

@@ -1,6 +1,6 @@
 import { describe, it } from "@effect/vitest"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
-import { failpointCases } from "@colloquy/store/testing"
+import { failpointCases, settingsFailpointCases } from "@colloquy/store/testing"
 import * as Effect from "effect/Effect"
 import { newFile } from "./files.ts"
 
@@ -10,6 +10,11 @@ describe("a store in a SQLite file that dies", () => {
       name,
       () => Effect.flatMap(newFile, (filename) => run(SqliteStorage.layer({ filename, synchronous: "normal" }))),
       60_000
+    )
+  }
+  for (const { name, run } of settingsFailpointCases) {
+    it.live(name, () =>
+      Effect.flatMap(newFile, (filename) => run(SqliteStorage.layer({ filename, synchronous: "normal" })))
     )
   }
 })

@@ -1,6 +1,7 @@
-import { ConversationId } from "@colloquy/session/Ids"
+import { ConversationId, SettingsId } from "@colloquy/session/Ids"
 import { Conversations } from "@colloquy/store"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
+import { SettingsStore } from "@colloquy/store/SettingsStore"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -54,6 +55,20 @@ describe("a file of release 1", () => {
       }).pipe(Effect.scoped, Effect.provide(Layer.provideMerge(Conversations.layer, SqliteStorage.layer({ filename }))))
       const left = yield* opened({ filename })
       assert.strictEqual((yield* Stream.runCollect(left.list())).length, 1)
+    })
+  )
+
+  it.effect("gets a place for settings, and keeps them", () =>
+    Effect.gen(function* () {
+      const filename = yield* copyOf("v1")
+      const settingsId = SettingsId.make("desk")
+      const use = <A, E>(body: (settings: SettingsStore["Service"]) => Effect.Effect<A, E>) =>
+        Effect.provide(Effect.flatMap(SettingsStore, body), Layer.fresh(SqliteStorage.layer({ filename })))
+      yield* use((settings) => settings.put({ settingsId, settings: { tone: "brief" } }))
+      const { revision, settings } = yield* use((settings) => settings.get(settingsId))
+      assert.deepStrictEqual({ revision, settings }, { revision: 1, settings: { tone: "brief" } })
+      const store = yield* opened({ filename })
+      assert.deepStrictEqual(yield* Stream.runCollect(store.exportLines({ conversationId: desk })), archiveOf("v1"))
     })
   )
 

@@ -1,7 +1,15 @@
 import { assert, it } from "@effect/vitest"
 import { MemoryStorage } from "@colloquy/storage-memory"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
-import { contract, contractSize, describe, run } from "@colloquy/store/testing"
+import {
+  contract,
+  contractSize,
+  describe,
+  run,
+  runSettings,
+  settingsContract,
+  settingsContractSize
+} from "@colloquy/store/testing"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { newFile } from "./files.ts"
@@ -25,4 +33,18 @@ it.live(
       assert.deepStrictEqual(reports.memory.names, reports["a SQLite file"].names)
     }),
   120_000
+)
+
+it.live(
+  "memory and a SQLite file keep the same contract of settings, whole",
+  () =>
+    Effect.gen(function* () {
+      for (const layer of [MemoryStorage.layer, file]) {
+        const report = yield* runSettings(settingsContract, layer)
+        assert.deepStrictEqual(report.failed, [])
+        assert.deepStrictEqual(report.notRun, [])
+        assert.strictEqual(report.passed, settingsContractSize)
+      }
+    }),
+  60_000
 )

@@ -143,7 +143,7 @@ describe("a file of ours", () => {
 
   it.effect("that has lost a table is refused, and unchanged", () =>
     Effect.gen(function* () {
-      for (const table of ["conversations", "batches", "records", "call_ids", "checkpoints"]) {
+      for (const table of ["conversations", "batches", "records", "call_ids", "checkpoints", "settings"]) {
         const filename = yield* newFile
         yield* ours(filename)
         yield* made(filename, `DROP TABLE ${table}`)

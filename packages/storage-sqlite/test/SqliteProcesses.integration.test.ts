@@ -2,6 +2,7 @@ import * as NodeServices from "@effect/platform-node/NodeServices"
 import { assert, describe, it } from "@effect/vitest"
 import { ConversationId } from "@colloquy/session/Ids"
 import * as Deferred from "effect/Deferred"
+import { Migrations } from "@colloquy/storage-sqlite"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { opened } from "./conversations.ts"
@@ -59,7 +60,10 @@ describe("eight processes", () => {
           shared.faults.map(({ reason }) => reason),
           ["created-first"]
         )
-        assert.strictEqual(value(yield* connected(filename), "SELECT count(*) FROM colloquy_migrations"), 1)
+        assert.strictEqual(
+          value(yield* connected(filename), "SELECT count(*) FROM colloquy_migrations"),
+          Migrations.schemaVersion
+        )
       }).pipe(Effect.provide(NodeServices.layer)),
     60_000
   )
