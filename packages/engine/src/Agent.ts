@@ -18,19 +18,11 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { AgentHost, Delegate } from "./AgentHost.ts"
 import { makeHost } from "./internal/makeHost.ts"
-import type {
-  Configurable,
-  Failures,
-  ModelLayer,
-  ModePredicate,
-  Output,
-  Services,
-  Spec,
-  Tools
-} from "./internal/spec.ts"
+import type { Failures, ModelLayer, ModePredicate, Output, Services, Spec, Tools } from "./internal/spec.ts"
 import * as RunLimits from "./RunLimits.ts"
+import type { Configurable } from "./RunSettings.ts"
 
-export type { Configurable, Failures, ModelLayer, ModePredicate, Output, Services } from "./internal/spec.ts"
+export type { Failures, ModelLayer, ModePredicate, Output, Services } from "./internal/spec.ts"
 
 /**
  * An agent. An immutable value.

@@ -9,6 +9,7 @@ import type { ConversationId } from "@colloquy/session/Ids"
 import type { Input } from "@colloquy/session/Input"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
+import { SettingsStore } from "@colloquy/store/SettingsStore"
 import type { ReadError } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Context from "effect/Context"
@@ -317,14 +318,16 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
     queues: yield* CommandQueues.CommandQueues,
     ownQueues: yield* CommandQueues.make(),
     scope: yield* Effect.scope,
-    seams: yield* seamsAtHand
+    seams: yield* seamsAtHand,
+    settings: yield* Effect.serviceOption(SettingsStore)
   }
   const { gate } = parts
   const tasks: Tasks.Tasks =
     storage === undefined
       ? Tasks.none
       : Tasks.make(storage, gate, {
-          start: (host, input, options) => startRun(parts, tasks, { host, output: undefined }, input, options),
+          start: (host, input, options) =>
+            startRun(parts, tasks, { host, output: undefined, configurable: new Set() }, input, options),
           resume: (host, conversationId) =>
             resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {})
         })

@@ -4,10 +4,12 @@ import { ConversationId, idFault } from "@colloquy/session/Ids"
 import * as Seams from "@colloquy/session/Seams"
 import type { Conversations } from "@colloquy/store/Conversations"
 import type { ConversationStore } from "@colloquy/store/ConversationStore"
+import type { SettingsStore } from "@colloquy/store/SettingsStore"
 import type { Writer } from "@colloquy/store/Writer"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import { InvalidId, InvalidOption } from "../AgentError.ts"
@@ -28,6 +30,7 @@ export interface Parts {
   readonly ownQueues: CommandQueues["Service"]
   readonly scope: Scope.Scope
   readonly seams: SeamsAtHand
+  readonly settings: Option.Option<SettingsStore["Service"]>
 }
 
 export interface Storage {

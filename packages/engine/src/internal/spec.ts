@@ -13,6 +13,7 @@ import type * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type { Delegate } from "../AgentHost.ts"
 import type { Limits, Persistence } from "../RunLimits.ts"
+import type { Configurable } from "../RunSettings.ts"
 
 export type Tools = Record<string, Tool.Any>
 
@@ -23,14 +24,6 @@ export type Tools = Record<string, Tool.Any>
  * @since 0.1.0
  */
 export type ModelLayer<E, R> = Layer.Layer<LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName, E, R>
-
-/**
- * The options of a run that stored settings may set, for agents that say so.
- *
- * @category models
- * @since 0.1.0
- */
-export type Configurable = keyof Limits | "mode" | "persistence"
 
 /**
  * Whether a mode lets a tool run.

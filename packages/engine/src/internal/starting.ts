@@ -1,6 +1,7 @@
 /** How a run begins: with an input. */
-import { RunId } from "@colloquy/session/Ids"
+import { type AgentName, RunId } from "@colloquy/session/Ids"
 import * as Input from "@colloquy/session/Input"
+import type { Mode } from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
 import type * as AiError from "effect/ai/AiError"
 import * as Prompt from "effect/ai/Prompt"
@@ -14,6 +15,7 @@ import * as Journal from "../Journal.ts"
 import type { RunFailure, RunHandle, RunOptions, StartError } from "../Run.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
+import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
 import { launch } from "./launch.ts"
 import { withValue } from "./running.ts"
@@ -33,6 +35,7 @@ import type { Tasks } from "./tasks.ts"
 /** Who is to run: an agent, or one behind a tool of another. */
 export interface Runner<E, R, A> {
   readonly output: Output<A> | undefined
+  readonly configurable: ReadonlySet<RunSettings.Configurable>
   readonly host: Effect.Effect<AgentHost<E | AiError.AiError>, E, R | Scope.Scope>
 }
 
@@ -41,9 +44,18 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
   tasks: Tasks,
   runner: Runner<E, R, A>,
   input: Input.Input,
-  options: RunOptions
+  given: RunOptions
 ): Effect.fn.Return<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>> {
   const message = yield* Input.toMessage(input)
+  const { mode: storedMode, ...stored } =
+    given.settingsId === undefined ? {} : yield* RunSettings.load(parts.settings, given.settingsId, runner.configurable)
+  const options: RunOptions = {
+    ...given,
+    maxToolRounds: given.maxToolRounds ?? stored.maxToolRounds,
+    toolConcurrency: given.toolConcurrency ?? stored.toolConcurrency,
+    modelRetries: given.modelRetries ?? stored.modelRetries,
+    persistence: given.persistence ?? stored.persistence
+  }
   yield* checkLimits(options)
   if (options.mode === "") return yield* new InvalidOption({ option: "mode", value: '""', reason: "it is empty" })
   const runId = yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
@@ -61,13 +73,13 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
           ? undefined
           : yield* restore(storage.conversations.open(conversationId))
       const journal = journalOf(writer, options.persistence ?? host.persistence, options.history)
-      const turn = turnOf(runId, host, journal, options)
+      const turn = turnOf(runId, storedMode ?? host.mode, host.name, journal, options)
       const run = yield* assemble(tasks, { place, host, journal, turn, options, seams, publish })
       const { context } = run
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
       yield* tasks.reconcile(context)
-      yield* RunContext.write(context, yield* startFacts(context, turn, message, options, seams))
+      yield* RunContext.write(context, yield* restore(startFacts(context, turn, message, options, seams)))
       const result = run.finish(restore(AgentLoop.run(context))).pipe(
         Effect.tap(() => tellHistory(journal, options)),
         Effect.flatMap(withValue(runner.output))
@@ -79,9 +91,12 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
 
 // --- internal ---
 
+const noSettings: RunSettings.RunSettings = {}
+
 const turnOf = (
   runId: RunId,
-  host: AgentHost<unknown>,
+  firstMode: Mode,
+  agent: AgentName,
   journal: Journal.Journal,
   { conversationKey, inputId, mode, workKey }: RunOptions
 ): Seams.Turn => {
@@ -89,8 +104,9 @@ const turnOf = (
   return {
     conversationId: journal.conversationId,
     runId,
-    agent: host.name,
-    mode: mode ?? (state.agent === undefined ? host.mode : state.mode),
+    agent,
+    // A conversation goes on in the mode that it is in.
+    mode: mode ?? (state.agent === undefined ? firstMode : state.mode),
     conversationKey,
     workKey: workKey ?? inputId ?? runId
   }
