@@ -52,15 +52,8 @@ export interface Agent<out E = never, out R = LanguageModel.LanguageModel, out A
  * @category models
  * @since 0.1.0
  */
-export interface Options<
-  T extends Tools,
-  EI,
-  RI,
-  EM,
-  RM,
-  D extends ReadonlyArray<AnyDelegate>,
-  A
-> extends Partial<RunLimits.Limits> {
+export interface Options<T extends Tools, EI, RI, EM, RM, D extends ReadonlyArray<AnyDelegate>, A>
+  extends RunLimits.LimitOptions {
   /** Recorded with everything the agent does; a run is resumed by the agent of its recorded name. */
   readonly name: string
   /** The system message: a text, or an effect that makes it when a run starts or is resumed. */

@@ -28,7 +28,7 @@ import type {
 } from "./AgentError.ts"
 import type { ApprovalRequest, DecisionRejected } from "./Approvals.ts"
 import type { RunEvent } from "./RunEvent.ts"
-import type { Limits, Persistence } from "./RunLimits.ts"
+import type { LimitOptions, Persistence } from "./RunLimits.ts"
 
 /**
  * What may be set for a run that starts, or anew for one that is resumed. Over stored settings and the agent's own.
@@ -36,7 +36,7 @@ import type { Limits, Persistence } from "./RunLimits.ts"
  * @category models
  * @since 0.1.0
  */
-export interface ResumeOptions extends Partial<Limits> {
+export interface ResumeOptions extends LimitOptions {
   /** What the run does when the store fails. */
   readonly persistence?: Persistence | undefined
   /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */

@@ -61,7 +61,7 @@ export type TaskStarter<E> = (
  */
 export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "host"> {
   readonly queues?: RunQueues | undefined
-  readonly limits?: Partial<Limits> | undefined
+  readonly limits?: Limits | undefined
   readonly streams?: boolean | undefined
   readonly publish?: ((event: RunEvent) => void) | undefined
   readonly ending?: (() => void) | undefined
@@ -89,7 +89,7 @@ export const make = <E>({
   journal,
   host,
   queues: queues ?? noQueues,
-  limits: { ...host.limits, ...limits },
+  limits: limits ?? host.limits,
   streams: streams ?? false,
   publish: publish ?? nothing,
   ending: ending ?? nothing,

@@ -18,6 +18,14 @@ export interface Limits {
 }
 
 /**
+ * Some of the limits, where the others stay as they are.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type LimitOptions = { readonly [K in keyof Limits]?: Limits[K] | undefined }
+
+/**
  * What a run does when the store fails.
  *
  * - `buffer`: it goes on, keeps what could not be written in order, and tries again under the same batch ids; a handler
@@ -50,7 +58,7 @@ export const maxToolConcurrency = 64
  * @since 0.1.0
  */
 export const fault = (
-  limits: Partial<Limits>
+  limits: LimitOptions
 ): { readonly option: string; readonly value: number; readonly reason: string } | undefined => {
   for (const [option, least, most] of bounds) {
     const value = limits[option]

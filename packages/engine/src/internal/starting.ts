@@ -4,7 +4,7 @@ import * as Input from "@colloquy/session/Input"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
 import type * as AiError from "effect/ai/AiError"
-import * as Prompt from "effect/ai/Prompt"
+import type * as Prompt from "effect/ai/Prompt"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import { randomUUID } from "node:crypto"
@@ -48,7 +48,9 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
 ): Effect.fn.Return<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>> {
   const message = yield* Input.toMessage(input)
   const { mode: storedMode, ...stored } =
-    given.settingsId === undefined ? {} : yield* RunSettings.load(parts.settings, given.settingsId, runner.configurable)
+    given.settingsId === undefined
+      ? noSettings
+      : yield* RunSettings.load(parts.settings, given.settingsId, runner.configurable)
   const options: RunOptions = {
     ...given,
     maxToolRounds: given.maxToolRounds ?? stored.maxToolRounds,

@@ -10,7 +10,8 @@
  * model call is told. After a crash the parent's next run looks what became of the tasks that its log has open.
  */
 import type { BackgroundTask } from "@colloquy/session/ConversationState"
-import { BatchId, ConversationId, derive, RecordId, RunId } from "@colloquy/session/Ids"
+import type { ConversationId } from "@colloquy/session/Ids"
+import { BatchId, derive, RecordId, RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Text from "@colloquy/session/Text"
 import type { Writer, WriteError } from "@colloquy/store/Writer"
