@@ -119,7 +119,7 @@ const generate = Effect.fnUntraced(function* (
     catch: thrown
   }).pipe(Effect.catch(({ error }) => failWith("generateText", error)))
   const parts = yield* Effect.fromResult(
-    toResponse(result, declared(request), request.responseFormat.type === "json")
+    toResponse(result, declared(request, options), request.responseFormat.type === "json")
   ).pipe(Effect.catch((reason) => failWith("generateText", reason)))
   annotateResponse(request.span, parts)
   return parts
@@ -134,18 +134,18 @@ const stream = (
     Effect.gen(function* () {
       const call = yield* prepare("streamText", model, request, options)
       const reader = yield* open(model, call)
-      return pull(reader, request)
+      return pull(reader, request, declared(request, options))
     })
   )
 
 /** Each pull reads until there is something to tell. */
 const pull = (
   reader: ReadableStreamDefaultReader<LanguageModelV4StreamPart>,
-  request: LanguageModel.ProviderOptions
+  request: LanguageModel.ProviderOptions,
+  tools: Declared
 ): Stream.Stream<Response.StreamPartEncoded, AiError.AiError> =>
   Stream.fromPull(
     Effect.sync(() => {
-      const tools = declared(request)
       let last: Arriving.Step = { state: Arriving.initial, parts: [] }
       let isDone = false
       const next = Effect.tryPromise({ try: () => reader.read(), catch: thrown }).pipe(
@@ -209,9 +209,13 @@ const prepare = (
   return Effect.fromResult(toCall(model, request, options)).pipe(Effect.catch((reason) => failWith(method, reason)))
 }
 
-const declared = ({ toolCallValidation, tools }: LanguageModel.ProviderOptions): Declared => ({
+const declared = (
+  { toolCallValidation, tools }: LanguageModel.ProviderOptions,
+  { codecTransformer }: Call
+): Declared => ({
   tools: new Map(tools.map((tool) => [tool.name, tool])),
-  isDeferred: toolCallValidation === "deferred"
+  isDeferred: toolCallValidation === "deferred",
+  codecTransformer
 })
 
 const failWith = (method: Method, error: unknown): Effect.Effect<never, AiError.AiError> =>

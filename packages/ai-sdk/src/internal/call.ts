@@ -31,7 +31,7 @@ export const toCall = (
         takesText: takesText(request.tools),
         toolResultFiles: options.toolResultFiles
       }),
-      ...toTools(request.tools, request.toolChoice),
+      ...toTools(request.tools, request.toolChoice, options.codecTransformer),
       ...toResponseFormat(request.responseFormat, options.codecTransformer),
       ...compact({
         maxOutputTokens: options.maxOutputTokens,

@@ -13,26 +13,30 @@ import * as AiError from "effect/ai/AiError"
 import * as LanguageModel from "effect/ai/LanguageModel"
 import type * as Response from "effect/ai/Response"
 import * as Tool from "effect/ai/Tool"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import { compact } from "./compact.ts"
 import * as Foreign from "./foreign.ts"
 import { isJsonObject, metadata, toJson } from "./metadata.ts"
 
-/**
- * The tools of a call by name, and whether calls of others are the caller's business.
- */
 export interface Declared {
   readonly tools: ReadonlyMap<string, Tool.Any>
+  /** Whether calls of tools that are not among them are the caller's business. */
   readonly isDeferred: boolean
+  readonly codecTransformer: LanguageModel.CodecTransformer
 }
 
 /** Throws where a schema has no JSON Schema. */
 export const toTools = (
   tools: ReadonlyArray<Tool.Any>,
-  choice: LanguageModel.ProviderOptions["toolChoice"]
+  choice: LanguageModel.ProviderOptions["toolChoice"],
+  codecTransformer: LanguageModel.CodecTransformer
 ): Pick<LanguageModelV4CallOptions, "toolChoice" | "tools"> =>
-  tools.length === 0 ? {} : { tools: tools.map(toTool), toolChoice: toToolChoice(choice) }
+  tools.length === 0
+    ? {}
+    : { tools: tools.map((tool) => toTool(tool, codecTransformer)), toolChoice: toToolChoice(choice) }
 
 /** Whether a call's arguments are a text of the provider's own kind rather than an object. */
 export const takesText = (tools: ReadonlyArray<Tool.Any>) => {
@@ -56,11 +60,12 @@ export const isComplete = (call: LanguageModelV4ToolCall): boolean =>
 
 export const toToolCall = (
   call: LanguageModelV4ToolCall,
-  { isDeferred, tools }: Declared
+  { codecTransformer, isDeferred, tools }: Declared
 ): Result.Result<Response.ToolCallPartEncoded | Response.ReasoningPartEncoded, AiError.AiErrorReason> => {
   const { input, providerExecuted = false, providerMetadata, toolCallId, toolName } = call
+  const tool = tools.get(toolName)
   const params = parseArguments(input)
-  if (!tools.has(toolName)) {
+  if (tool === undefined) {
     // Effect takes results of declared tools only, and a call without its result is no use to anybody.
     if (providerExecuted) {
       const part = { type: "tool-call", toolCallId, toolName, input: toJson(params), providerExecuted } as const
@@ -74,7 +79,7 @@ export const toToolCall = (
     type: "tool-call",
     id: toolCallId,
     name: toolName,
-    params,
+    params: tool !== undefined && isStrict(tool) ? fromStrict(params, tool, codecTransformer) : params,
     providerExecuted,
     ...metadata(providerMetadata, { isDynamic: call.dynamic === true ? true : undefined })
   })
@@ -108,20 +113,41 @@ export const toToolResult = (
 
 // --- internal ---
 
-const toTool = (tool: Tool.Any): LanguageModelV4FunctionTool | LanguageModelV4ProviderTool =>
+const toTool = (
+  tool: Tool.Any,
+  codecTransformer: LanguageModel.CodecTransformer
+): LanguageModelV4FunctionTool | LanguageModelV4ProviderTool =>
   Tool.isProviderDefined(tool)
     ? { type: "provider", id: tool.id, name: tool.name, args: toArgs(tool.args) }
     : {
         type: "function",
         name: tool.name,
-        inputSchema: toInputSchema(tool),
+        inputSchema: toInputSchema(tool, isStrict(tool) ? codecTransformer : LanguageModel.defaultCodecTransformer),
         ...compact({ description: Tool.getDescription(tool), strict: Tool.getStrictMode(tool) })
       }
 
-/** Providers want an object at the root, and say so with an error; a reference there is followed. */
-const toInputSchema = (tool: Tool.Any): LanguageModelV4FunctionTool["inputSchema"] => {
-  const schema = Tool.getJsonSchema(tool, { transformer: LanguageModel.defaultCodecTransformer })
-  return "type" in schema ? schema : { type: "object", ...schema }
+/** Providers want an object with properties at the root, and no reference there. */
+const toInputSchema = (
+  tool: Tool.Any,
+  transformer: LanguageModel.CodecTransformer
+): LanguageModelV4FunctionTool["inputSchema"] => {
+  const schema: LanguageModelV4FunctionTool["inputSchema"] = Tool.getJsonSchema(tool, { transformer })
+  return { type: "object", ...(schema.anyOf === undefined ? { properties: {} } : {}), ...schema }
+}
+
+const isStrict = (tool: Tool.Any): boolean => Tool.getStrictMode(tool) === true && !Tool.isProviderDefined(tool)
+
+/** A strict schema is the provider's variant of the tool's own (optional is nullable): arguments by it are turned back. */
+const fromStrict = (params: unknown, tool: Tool.Any, codecTransformer: LanguageModel.CodecTransformer): unknown => {
+  const { codec } = codecTransformer(tool.parametersSchema)
+  const turned = Effect.flatMap(
+    Schema.decodeUnknownEffect(codec)(params),
+    Schema.encodeUnknownEffect(tool.parametersSchema)
+  )
+  // The type of any tool does not say which services its schema needs; one that needs some fails here.
+  const exit = Effect.runSyncExit(turned as Effect.Effect<unknown, Schema.SchemaError>)
+  // What does not fit stays as it is: whoever runs the tool says what is wrong with it.
+  return Exit.isSuccess(exit) ? exit.value : params
 }
 
 /** The failure mode is Effect's and stands among the arguments. */
