@@ -100,7 +100,7 @@ export const make = (model: LanguageModelV4, options: Options = {}): Effect.Effe
 // --- internal ---
 
 const codecTransformerOf = ({ provider }: LanguageModelV4): LanguageModel.CodecTransformer => {
-  if (/^(?:openai|azure)\b/.test(provider)) return toCodecOpenAI
+  if (/^(?:openai|azure)\b|\.responses$/.test(provider)) return toCodecOpenAI
   return provider.startsWith("anthropic.") ? toCodecAnthropic : LanguageModel.defaultCodecTransformer
 }
 

@@ -9,8 +9,18 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
-import { anthropic, apiKey, collect, compatible, layer, openAiChat, openAiResponses } from "./providers.ts"
-import { type Provider, providers, textOf } from "./providers.ts"
+import {
+  anthropic,
+  apiKey,
+  collect,
+  compatible,
+  layer,
+  openAiChat,
+  openAiResponses,
+  type Provider,
+  providers,
+  textOf
+} from "./providers.ts"
 import * as Anthropic from "./protocol/Anthropic.ts"
 import * as OpenAiChat from "./protocol/OpenAiChat.ts"
 import * as OpenAiResponses from "./protocol/OpenAiResponses.ts"
@@ -29,6 +39,11 @@ const failures = Effect.fnUntraced(function* (provider: Provider, reply: Server.
   assert.lengthOf(server.requests(), 2)
   return [whole, streamed]
 })
+
+const isCut = (error: AiError.AiError | undefined) => {
+  assert.deepInclude(error?.reason, { _tag: "NetworkError", reason: "TransportError" })
+  assert.isTrue(error?.isRetryable)
+}
 
 describe.each(providers)("$name", (provider) => {
   it.effect("a rate limit tells how long to wait", () =>
@@ -151,11 +166,6 @@ describe.each(providers)("a stream of $name that breaks off", (provider) => {
     assert.isFalse(parts.some(({ type }) => type === "finish" || type === "error"))
     return { error, request: yield* server.request(0) }
   })
-
-  const isCut = (error: AiError.AiError | undefined) => {
-    assert.deepInclude(error?.reason, { _tag: "NetworkError", reason: "TransportError" })
-    assert.isTrue(error?.isRetryable)
-  }
 
   it.effect("between two chunks", () =>
     Effect.gen(function* () {

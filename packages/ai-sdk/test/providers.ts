@@ -6,12 +6,7 @@ import { createOpenAI } from "@ai-sdk/openai"
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible"
 import type { LanguageModelV4 } from "@ai-sdk/provider"
 import { AiSdkModel } from "@colloquy/ai-sdk"
-import * as LanguageModel from "effect/ai/LanguageModel"
-import type * as Model from "effect/ai/Model"
-import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import type * as Toolkit from "effect/ai/Toolkit"
-import type * as Tool from "effect/ai/Tool"
 import type * as AiError from "effect/ai/AiError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -40,7 +35,9 @@ export const openAiResponses: Provider = {
   name: "OpenAI responses",
   provider: "openai.responses",
   model: ({ url }) => createOpenAI({ baseURL: `${url}/v1`, apiKey }).responses("gpt-5"),
-  ...OpenAiResponses,
+  reply: OpenAiResponses.reply,
+  stream: OpenAiResponses.stream,
+  content: OpenAiResponses.content,
   error: (status, message, headers) => OpenAiChat.error(status, { message }, headers),
   errorEvent: (message) => OpenAiResponses.errorEvent("server_error", message)
 }
@@ -49,7 +46,9 @@ export const openAiChat: Provider = {
   name: "OpenAI chat",
   provider: "openai.chat",
   model: ({ url }) => createOpenAI({ baseURL: `${url}/v1`, apiKey }).chat("gpt-4o"),
-  ...OpenAiChat,
+  reply: OpenAiChat.reply,
+  stream: OpenAiChat.stream,
+  content: OpenAiChat.content,
   error: (status, message, headers) => OpenAiChat.error(status, { message }, headers),
   errorEvent: (message) => `data: ${JSON.stringify({ error: { message, type: "server_error", code: null } })}\n\n`
 }
@@ -58,7 +57,9 @@ export const anthropic: Provider = {
   name: "Anthropic",
   provider: "anthropic.messages",
   model: ({ url }) => createAnthropic({ baseURL: `${url}/v1`, apiKey })("claude-sonnet-4-5"),
-  ...Anthropic,
+  reply: Anthropic.reply,
+  stream: Anthropic.stream,
+  content: Anthropic.content,
   error: (status, message, headers) => Anthropic.error(status, "api_error", message, headers),
   errorEvent: (message) => Anthropic.errorEvent("api_error", message)
 }
@@ -67,29 +68,17 @@ export const compatible: Provider = {
   name: "OpenAI-compatible",
   provider: "local.chat",
   model: ({ url }) => createOpenAICompatible({ name: "local", baseURL: `${url}/v1`, apiKey })("qwen"),
-  ...OpenAiChat,
+  reply: OpenAiChat.reply,
+  stream: OpenAiChat.stream,
+  content: OpenAiChat.content,
   error: (status, message, headers) => OpenAiChat.error(status, { message }, headers),
   errorEvent: (message) => `data: ${JSON.stringify({ error: { message, code: 500 } })}\n\n`
 }
 
 export const providers: ReadonlyArray<Provider> = [openAiResponses, openAiChat, anthropic, compatible]
 
-export type ModelServices = LanguageModel.LanguageModel | Model.ModelName | Model.ProviderName
-
 export const layer = (provider: Provider, server: Server, options?: AiSdkModel.Options) =>
   AiSdkModel.layer(provider.model(server), options)
-
-/** As an agent loop calls: it runs the tools itself. */
-export const generate = <Tools extends Record<string, Tool.Any>>(
-  prompt: Prompt.RawInput,
-  toolkit: Toolkit.WithHandler<Tools>
-) =>
-  LanguageModel.generateText({
-    prompt,
-    toolkit,
-    disableToolCallResolution: true,
-    toolCallValidation: "deferred"
-  }).pipe(Effect.map(({ content }): ReadonlyArray<Response.AnyPart> => content))
 
 /** What of a stream arrived, and the failure at its end if there was one. */
 export const collect = <A, R>(

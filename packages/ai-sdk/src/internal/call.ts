@@ -71,6 +71,9 @@ const withOwnHistory = (
   { provider }: LanguageModelV4,
   options: SharedV4ProviderOptions | undefined
 ): SharedV4ProviderOptions | undefined => {
-  const [, key] = /^(openai|azure)\b.*\.responses$/.exec(provider) ?? []
-  return key === undefined ? options : { ...options, [key]: { store: false, ...options?.[key] } }
+  if (!provider.endsWith(".responses")) return options
+  // Azure's package takes options of either name, and the first it finds as a whole.
+  const isOfAzure = provider.includes("azure") && (options?.["azure"] ?? options?.["openai"]) === options?.["azure"]
+  const key = isOfAzure ? "azure" : "openai"
+  return { ...options, [key]: { store: false, ...options?.[key] } }
 }

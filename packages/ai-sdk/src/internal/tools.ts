@@ -44,16 +44,6 @@ export const takesText = (tools: ReadonlyArray<Tool.Any>) => {
   return (name: string): boolean => names.has(name)
 }
 
-/** Arguments as the model wrote them; a text that is not JSON is given as it stands. */
-export const parseArguments = (input: string): unknown => {
-  if (input.trim() === "") return {}
-  try {
-    return Tool.unsafeSecureJsonParse(input)
-  } catch {
-    return input
-  }
-}
-
 /** Whether a call was surely written to its end, in a response that was cut off. */
 export const isComplete = (call: LanguageModelV4ToolCall): boolean =>
   call.input.trim() !== "" && isJsonObject(parseArguments(call.input))
@@ -112,6 +102,16 @@ export const toToolResult = (
 }
 
 // --- internal ---
+
+/** Arguments as the model wrote them; a text that is not JSON is given as it stands. */
+const parseArguments = (input: string): unknown => {
+  if (input.trim() === "") return {}
+  try {
+    return Tool.unsafeSecureJsonParse(input)
+  } catch {
+    return input
+  }
+}
 
 const toTool = (
   tool: Tool.Any,

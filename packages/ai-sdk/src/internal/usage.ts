@@ -29,7 +29,9 @@ export const toFinish = (finish: Finish): Response.FinishPartEncoded => ({
   })
 })
 
-export const toFinishReason = ({ raw, unified }: LanguageModelV4FinishReason): Response.FinishReason => {
+// --- internal ---
+
+const toFinishReason = ({ raw, unified }: LanguageModelV4FinishReason): Response.FinishReason => {
   // Anthropic waits to be called again; its package says `stop` or `other`.
   // https://docs.anthropic.com/en/api/handling-stop-reasons
   if (raw === "pause_turn" || raw === "compaction") return "pause"
@@ -37,7 +39,7 @@ export const toFinishReason = ({ raw, unified }: LanguageModelV4FinishReason): R
   return unified === "other" && raw === undefined ? "unknown" : unified
 }
 
-export const toUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Response.FinishPartEncoded["usage"] => ({
+const toUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Response.FinishPartEncoded["usage"] => ({
   inputTokens: {
     total: count(inputTokens.total),
     uncached: count(inputTokens.noCache),
@@ -50,8 +52,6 @@ export const toUsage = ({ inputTokens, outputTokens }: LanguageModelV4Usage): Re
     reasoning: count(outputTokens.reasoning)
   }
 })
-
-// --- internal ---
 
 /** Compatible servers report null and NaN; one such figure must not cost the response. */
 const count = (value: number | null | undefined): number | undefined =>

@@ -24,7 +24,7 @@ export const content = (turn: Turn): ReadonlyArray<Piece> => [
   ])
 ]
 
-export const ending = (turn: Turn): ReadonlyArray<Piece> => [
+const ending = (turn: Turn): ReadonlyArray<Piece> => [
   named("message_delta", {
     delta: { stop_reason: stopReason[stopOf(turn)], stop_sequence: null },
     usage: { output_tokens: usageOf(turn).output }

@@ -22,7 +22,7 @@ export const content = (turn: Turn): ReadonlyArray<Piece> => [
   ...interleave(turn.content.filter((block) => block.type === "call").map(call))
 ]
 
-export const ending = (turn: Turn): ReadonlyArray<Piece> => [
+const ending = (turn: Turn): ReadonlyArray<Piece> => [
   chunk({ choices: [{ index: 0, delta: {}, finish_reason: finishReason[stopOf(turn)] }] }),
   chunk({ choices: [], usage: usage(turn) }),
   event("[DONE]")

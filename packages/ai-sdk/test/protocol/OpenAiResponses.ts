@@ -24,7 +24,7 @@ export const content = (turn: Turn): ReadonlyArray<Piece> => {
   ]
 }
 
-export const ending = (turn: Turn): ReadonlyArray<Piece> => [
+const ending = (turn: Turn): ReadonlyArray<Piece> => [
   isIncomplete(turn)
     ? named("response.incomplete", { response: whole(turn, "incomplete") })
     : named("response.completed", { response: whole(turn, "completed") })
