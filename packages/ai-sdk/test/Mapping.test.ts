@@ -572,6 +572,19 @@ describe("a stream", () => {
     })
   )
 
+  it.effect("that nobody reads any more is cancelled, heed its model the signal or not", () =>
+    Effect.gen(function* () {
+      const cancelled = yield* Deferred.make<void>()
+      const source = new ReadableStream<LanguageModelV4StreamPart>({
+        start: (controller) => controller.enqueue({ type: "text-start", id: "t" }),
+        cancel: () => void Deferred.doneUnsafe(cancelled, Effect.void)
+      })
+      const model = yield* AiSdkModel.make(FakeModel.make({ stream: () => Promise.resolve(source) }))
+      yield* model.streamText({ prompt: "?" }).pipe(Stream.take(1), Stream.runDrain)
+      yield* Deferred.await(cancelled)
+    })
+  )
+
   it.effect("that nobody waits for any more is cancelled when it comes", () =>
     Effect.gen(function* () {
       const asked = yield* Deferred.make<void>()
@@ -703,10 +716,13 @@ describe("a prompt", () => {
       assert.deepNestedInclude(inside?.prompt[0], {
         "content[0].output": { type: "content", value: [{ type: "text", text: "Look:" }, image] }
       })
-      const behind = yield* sent(prompt, { toolResultFiles: "message" })
+      // Results of one response may stand in several messages, and nothing may come between them.
+      const behind = yield* sent([...prompt, ...prompt, { role: "assistant", content: "Seen." }], {
+        toolResultFiles: "message"
+      })
       assert.deepEqual(
         behind?.prompt.map(({ role }) => role),
-        ["tool", "user"]
+        ["tool", "tool", "user", "assistant"]
       )
     })
   )
