@@ -206,6 +206,18 @@ describe.each(providers)("a stream of $name that breaks off", (provider) => {
     })
   )
 
+  it.effect("with a first event that is not JSON", () =>
+    Effect.gen(function* () {
+      const server = yield* Server.make([Server.events(["data: {not json}\n\n", Server.wait(Effect.never)])])
+      const { error } = yield* collect(LanguageModel.streamText({ prompt: "?" })).pipe(
+        Effect.provide(layer(provider, server))
+      )
+      assert.strictEqual(error?.reason._tag, "InvalidResponseError")
+      const request = yield* server.request(0)
+      assert.strictEqual(yield* request.closed, "gone")
+    })
+  )
+
   it.effect("before it began", () =>
     Effect.gen(function* () {
       for (const pieces of [[], [Server.cut], [": a comment\n\n"]]) {

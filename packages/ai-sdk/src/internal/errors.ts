@@ -70,7 +70,10 @@ const ofCall = (error: APICallError, nowMillis: number): AiError.AiErrorReason =
 const ofError = (error: Error): AiError.AiErrorReason => {
   // A provider package that comes to the end without a reason to finish.
   if (InvalidResponseDataError.isInstance(error) && error.data === undefined) return connectionCut()
-  if (isUnreadable(error)) return invalidResponse(error)
+  // Anthropic's package has a plain error for a first event that is no JSON.
+  if (isUnreadable(error) || error.message === "Expected a normalized Anthropic stream error") {
+    return invalidResponse(error)
+  }
   if (NoContentGeneratedError.isInstance(error)) return new AiError.InvalidOutputError({ description: error.message })
   if (LoadAPIKeyError.isInstance(error)) {
     return new AiError.AuthenticationError({ kind: "MissingKey", description: redact(error.message) })
