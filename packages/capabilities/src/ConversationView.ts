@@ -1,0 +1,115 @@
+/**
+ * A watcher's picture of a conversation, folded from updates. Folding the same updates twice, or from an earlier cursor on,
+ * gives the same picture: what is seen is known by its place.
+ *
+ * @since 0.1.0
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { RunId } from "@colloquy/session/Ids"
+import type { Cursor, LiveUpdate, Piece } from "./LiveUpdate.ts"
+
+/**
+ * A response that is coming.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Coming {
+  readonly runId: RunId
+  readonly step: number
+  readonly text: string
+  readonly reasoning: string
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ConversationView {
+  /** In order, without gap or double behind the first. */
+  readonly records: ReadonlyArray<CanonicalRecord>
+  /** What is not in the records yet. */
+  readonly coming: Coming | undefined
+  /** The latest preliminary result of each call that has none yet, by call id. */
+  readonly progress: ReadonlyMap<string, unknown>
+  /** Join from here. After a gap the stored records behind it must be loaded. */
+  readonly cursor: Cursor
+  readonly hasGap: boolean
+}
+
+/**
+ * @category constructors
+ * @since 0.1.0
+ */
+export const empty: ConversationView = {
+  records: [],
+  coming: undefined,
+  progress: new Map(),
+  cursor: { sequence: 0 },
+  hasGap: false
+}
+
+/**
+ * The picture with one more update.
+ *
+ * @category folding
+ * @since 0.1.0
+ */
+export const fold = (view: ConversationView, update: LiveUpdate): ConversationView => {
+  switch (update._tag) {
+    case "Recorded":
+      return record(view, update.record)
+    case "Text":
+      return piece(view, update, "text")
+    case "Reasoning":
+      return piece(view, update, "reasoning")
+    case "Reset": {
+      const { coming } = view
+      const isVoid = coming !== undefined && coming.runId === update.runId && coming.step === update.step
+      return isVoid ? { ...view, coming: { ...coming, text: "", reasoning: "" }, cursor: update.cursor } : view
+    }
+    case "ToolProgress":
+      return { ...view, progress: new Map([...view.progress, [update.callId, update.result]]) }
+    case "Gap":
+      return { ...view, coming: undefined, hasGap: true }
+  }
+}
+
+// --- internal ---
+
+const record = (view: ConversationView, record: CanonicalRecord): ConversationView => {
+  const last = view.records.at(-1)?.sequence ?? view.cursor.sequence
+  if (record.sequence <= last && view.records.length > 0) return view
+  const { payload, sequence } = record
+  const records = [...view.records, record]
+  const cursor = { sequence }
+  const { coming } = view
+  if (payload._tag === "ModelResponded" && coming?.runId === payload.runId && coming.step <= payload.step) {
+    return { ...view, records, coming: undefined, cursor, hasGap: false }
+  }
+  if (payload._tag === "RunEnded" && coming?.runId === payload.runId) {
+    return { ...view, records, coming: undefined, cursor, hasGap: false }
+  }
+  if (payload._tag === "ToolCallSettled" && view.progress.has(payload.callId)) {
+    const progress = new Map(view.progress)
+    progress.delete(payload.callId)
+    return { ...view, records, progress, cursor, hasGap: false }
+  }
+  return { ...view, records, cursor: { ...view.cursor, sequence }, hasGap: false }
+}
+
+const piece = (view: ConversationView, { cursor, offset, runId, step, text }: Piece, kind: "text" | "reasoning") => {
+  const isSame = view.coming?.runId === runId && view.coming.step === step
+  // A response that is recorded has all of its pieces.
+  if (!isSame && hasResponse(view, runId, step)) return view
+  const coming = isSame && view.coming !== undefined ? view.coming : { runId, step, text: "", reasoning: "" }
+  const known = coming[kind]
+  if (offset > known.length) return { ...view, hasGap: true }
+  if (offset + text.length <= known.length) return view
+  return { ...view, coming: { ...coming, [kind]: known + text.slice(known.length - offset) }, cursor }
+}
+
+const hasResponse = ({ records }: ConversationView, runId: RunId, step: number): boolean =>
+  records.findLast(
+    ({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId && payload.step >= step
+  ) !== undefined

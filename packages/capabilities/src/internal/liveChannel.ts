@@ -1,0 +1,140 @@
+/**
+ * The live side of one conversation: merges what comes often, keeps what a newcomer needs, and hands each watcher its own
+ * backlog.
+ */
+import type { RunId } from "@colloquy/session/Ids"
+import type { Cursor } from "../LiveUpdate.ts"
+import { LiveUpdate } from "../LiveUpdate.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import * as Backlog from "./backlog.ts"
+
+export interface LiveChannel {
+  readonly publish: (runId: RunId, event: RunEvent) => void
+  /** Shows the text that waits to be merged with more. */
+  readonly flush: () => void
+  /** Text waits. */
+  readonly isPending: () => boolean
+  readonly watch: (
+    maxPending: number,
+    after: number
+  ) => {
+    readonly backlog: Backlog.Backlog<LiveUpdate>
+    readonly coming: ReadonlyArray<LiveUpdate>
+    readonly leave: () => void
+  }
+  readonly watchers: () => number
+}
+
+export const make = (): LiveChannel => {
+  const watchers = new Set<Backlog.Backlog<LiveUpdate>>()
+  let sequence = 0
+  let coming: Coming | undefined
+
+  const show = (update: LiveUpdate): void => {
+    for (const watcher of watchers) watcher.offer(update)
+  }
+
+  const cursor = (): Cursor =>
+    coming === undefined
+      ? { sequence }
+      : { sequence, runId: coming.runId, step: coming.step, text: coming.shown.text, reasoning: coming.shown.reasoning }
+
+  /** What of the response nobody was shown yet, kind by kind. */
+  const flush = (): void => {
+    if (coming === undefined) return
+    for (const kind of kinds) {
+      const text = coming[kind].slice(coming.shown[kind])
+      if (text === "") continue
+      const offset = coming.shown[kind]
+      coming.shown[kind] += text.length
+      const { runId, step } = coming
+      show(tags[kind]({ cursor: cursor(), runId, step, offset, text }))
+    }
+  }
+
+  const add = (runId: RunId, step: number, kind: Kind, offset: number, delta: string): void => {
+    if (coming?.runId !== runId || coming.step !== step) {
+      coming = { runId, step, text: "", reasoning: "", shown: { text: 0, reasoning: 0 } }
+    }
+    // Reasoning that turns to text, or back: what was before it goes out first.
+    const other = kind === "text" ? "reasoning" : "text"
+    if (coming[other].length > coming.shown[other]) flush()
+    coming[kind] = coming[kind].slice(0, offset) + delta
+  }
+
+  return {
+    publish: (runId, event) => {
+      switch (event._tag) {
+        case "TextDelta":
+          return add(runId, event.step, "text", event.offset, event.delta)
+        case "ReasoningDelta":
+          return add(runId, event.step, "reasoning", event.offset, event.delta)
+        case "Reset":
+          flush()
+          coming = { runId, step: event.step, text: "", reasoning: "", shown: { text: 0, reasoning: 0 } }
+          return show(LiveUpdate.Reset({ cursor: cursor(), runId, step: event.step }))
+        case "ToolProgress":
+          flush()
+          return show(
+            LiveUpdate.ToolProgress({
+              cursor: cursor(),
+              runId,
+              callId: event.callId,
+              name: event.name,
+              result: event.result
+            })
+          )
+        case "Recorded":
+          flush()
+          for (const record of event.records) {
+            ;({ sequence } = record)
+            const { payload } = record
+            if ((payload._tag === "ModelResponded" || payload._tag === "RunEnded") && payload.runId === coming?.runId) {
+              coming = undefined
+            }
+            show(LiveUpdate.Recorded({ cursor: cursor(), record, stored: event.stored }))
+          }
+          return
+      }
+    },
+    flush,
+    isPending: () => {
+      const now = coming
+      return now !== undefined && kinds.some((kind) => now[kind].length > now.shown[kind])
+    },
+    watch: (maxPending, after) => {
+      const from = Math.max(sequence, after)
+      const backlog = Backlog.make<LiveUpdate>(maxPending, (last) =>
+        LiveUpdate.Gap({ cursor: { sequence: last?.cursor.sequence ?? from } })
+      )
+      watchers.add(backlog)
+      const now = coming
+      const shown =
+        now === undefined
+          ? []
+          : kinds.flatMap((kind) => {
+              const text = now[kind].slice(0, now.shown[kind])
+              const { runId, step } = now
+              return text === "" ? [] : [tags[kind]({ cursor: cursor(), runId, step, offset: 0, text })]
+            })
+      return { backlog, coming: shown, leave: () => void watchers.delete(backlog) }
+    },
+    watchers: () => watchers.size
+  }
+}
+
+// --- internal ---
+
+type Kind = "text" | "reasoning"
+
+interface Coming {
+  readonly runId: RunId
+  readonly step: number
+  text: string
+  reasoning: string
+  readonly shown: { text: number; reasoning: number }
+}
+
+const kinds = ["reasoning", "text"] as const
+
+const tags = { text: LiveUpdate.Text, reasoning: LiveUpdate.Reasoning }
