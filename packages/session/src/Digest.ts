@@ -29,6 +29,14 @@ export const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).pi
 export type Digest = typeof Digest.Type
 
 /**
+ * How long a digest is as bytes.
+ *
+ * @category limits
+ * @since 0.1.0
+ */
+export const bytes = 32
+
+/**
  * How many random bytes are drawn for each record at its first write.
  *
  * @category limits
@@ -102,6 +110,14 @@ export const tailBytes = (previous: Uint8Array, contentDigest: Uint8Array): Uint
  */
 export const record = (salt: Uint8Array, schemaVersion: number, payload: string): Digest =>
   fromBytes(recordBytes(salt, schemaVersion, payload))
+
+/**
+ * {@link record} of salt, version and payload that lie in one piece, in that order and without anything between them.
+ *
+ * @category digests
+ * @since 0.1.0
+ */
+export const recordInOnePiece = (hashed: Uint8Array): Digest => brand(hash("sha256", hashed, "hex"))
 
 /**
  * {@link contentBytes} of digests as hex, as hex.

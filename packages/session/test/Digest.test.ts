@@ -31,6 +31,11 @@ describe("the digest of a record", () => {
     assert.strictEqual(digest, sha256(salt, u32(1), payload))
   })
 
+  it("is the same of what lies in one piece", () => {
+    const whole = Buffer.concat([salt, u32(1), bytesOf(payload)])
+    assert.strictEqual(Digest.recordInOnePiece(whole), Digest.record(salt, 1, payload))
+  })
+
   it("changes with the salt, the version and the payload", () => {
     const digests = [
       Digest.record(salt, 1, payload),

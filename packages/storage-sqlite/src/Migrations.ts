@@ -73,7 +73,15 @@ export const inspect: Effect.Effect<
 > = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
   const [found] = yield* sql.unsafe<Marks>(selectMarks, [JSON.stringify(tableNames)])
-  const { mark, missing, objects, version } = found ?? { mark: 0, missing: null, objects: 0, version: 0 }
+  const { encoding, mark, missing, objects, version } = found ?? emptyMarks
+  if (encoding !== textEncoding) {
+    return yield* new StoreUnavailable({
+      reason: "refused",
+      retryable: false,
+      detail: `the file keeps text as ${encoding}, and payloads are read as ${textEncoding}; choose another file`,
+      cause: null
+    })
+  }
   if (mark === 0 && objects === 0) return "empty"
   if (mark !== applicationId) {
     return yield* new StoreUnavailable({
@@ -167,15 +175,22 @@ const settings = `CREATE TABLE settings (
 
 const tableNames = ["conversations", "batches", "records", "call_ids", "checkpoints", "settings"]
 
+// Payloads are read as bytes. https://www.sqlite.org/pragma.html#pragma_encoding
+const textEncoding = "UTF-8"
+
 interface Marks {
+  readonly encoding: string
   readonly mark: number
   readonly version: number
   readonly objects: number
   readonly missing: string | null
 }
 
+const emptyMarks: Marks = { encoding: textEncoding, mark: 0, version: 0, objects: 0, missing: null }
+
 // One statement, so one snapshot: between two, another process may have migrated, and an empty file would seem foreign.
 const selectMarks = `SELECT
+  (SELECT encoding FROM pragma_encoding) AS encoding,
   (SELECT application_id FROM pragma_application_id) AS mark,
   (SELECT user_version FROM pragma_user_version) AS version,
   (SELECT count(*) FROM sqlite_master) AS objects,

@@ -22,6 +22,7 @@ import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { Connections, Outcome } from "./internal/connections.ts"
 import type { Row, Script, Statement, Value } from "./internal/script.ts"
+import * as StoredRecord from "./internal/storedRecord.ts"
 
 /**
  * @category constructors
@@ -107,7 +108,7 @@ const readPage = function* ({ after, conversationId, limit, reverse, through }: 
     sql: reverse ? selectRecordsBackward : selectRecords,
     parameters: [conversationId, after, through, Math.min(limit, Number.MAX_SAFE_INTEGER)]
   }
-  const records = rows.map(decodeRecord)
+  const records = rows.map(StoredRecord.decode)
   const first = records[0]
   if (first === undefined) return { records, batches: [] }
   const ends = [first.sequence, records.at(-1)!.sequence]
@@ -229,7 +230,7 @@ const selectHeadsOfStatus = `SELECT ${headColumns} FROM conversations WHERE stat
 const eraseHead = `UPDATE conversations SET erased = 1, title = NULL, epoch = epoch + 1, producer = NULL, status = 'idle',
   updated_at = ? WHERE id = ? AND erased = 0 RETURNING key`
 const replacePayload = "UPDATE records SET payload = ?, salt = NULL WHERE conversation = ? AND sequence = ?"
-const selectRecords = `SELECT ${recordColumns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
+const selectRecords = `SELECT ${StoredRecord.columns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
   ORDER BY sequence LIMIT ?`
 const selectRecordsBackward = selectRecords.replace("ORDER BY sequence", "ORDER BY sequence DESC")
 const selectBatches = `SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last >= ? AND last < ? AND first <= ?
@@ -296,16 +297,6 @@ const decodeBatch = (row: Row): BatchRow => ({
   producerId: row[4] as string,
   content: row[5] as Uint8Array,
   tail: row[6] as Uint8Array
-})
-
-const decodeRecord = (row: Row): RecordRow => ({
-  sequence: row[0] as number,
-  recordId: row[1] as string,
-  at: row[2] as number,
-  schemaVersion: row[3] as number,
-  salt: row[4] as Uint8Array | null,
-  digest: row[5] as Uint8Array,
-  payload: row[6] as string
 })
 
 const decodeCheckpoint = (row: Row): CheckpointRow => ({

@@ -106,6 +106,36 @@ describe("a damaged file", () => {
     })
   )
 
+  for (const value of ["x''", "x'00'", "CAST(salt || x'00' AS BLOB)"]) {
+    it.effect(`a salt that became ${value} is named`, () =>
+      Effect.gen(function* () {
+        const filename = yield* written
+        yield* changed(filename, `UPDATE records SET salt = ${value} WHERE sequence = 6`)
+        yield* damagedAt(yield* opened({ filename }), 6)
+      })
+    )
+  }
+
+  it.effect("a digest that lost a bit is named", () =>
+    Effect.gen(function* () {
+      const filename = yield* written
+      yield* changed(filename, "UPDATE records SET digest = zeroblob(32) WHERE sequence = 6")
+      yield* damagedAt(yield* opened({ filename }), 6)
+    })
+  )
+
+  for (const version of [-1, 0, 2, 2 ** 32 + 1]) {
+    it.effect(`a record of version ${version} is one of another release`, () =>
+      Effect.gen(function* () {
+        const filename = yield* written
+        yield* changed(filename, "UPDATE records SET version = ? WHERE sequence = 6", version)
+        const { exit, items } = yield* outcome((yield* opened({ filename })).read({ conversationId }))
+        assert.lengthOf(items, 5)
+        assert.strictEqual((yield* Effect.flip(exit))._tag, "UnsupportedVersion")
+      })
+    )
+  }
+
   for (const sequence of [3, 7]) {
     it.effect(`a missing record ${sequence} is damage, not a shorter log`, () =>
       Effect.gen(function* () {

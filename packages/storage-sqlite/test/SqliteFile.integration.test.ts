@@ -89,6 +89,14 @@ describe("a file that is not ours", () => {
     })
   )
 
+  it.effect("a database that keeps text in another encoding is refused, and unchanged", () =>
+    Effect.gen(function* () {
+      const filename = yield* newFile
+      yield* made(filename, "PRAGMA encoding = 'UTF-16le'", "CREATE TABLE theirs (id TEXT)", "DROP TABLE theirs")
+      yield* refusedWith(filename, "UTF-16le")
+    })
+  )
+
   it.effect("a file that is no database is refused, and unchanged", () =>
     Effect.gen(function* () {
       for (const content of ["some text", "x".repeat(10_000), `SQLite format 3\u0000${"x".repeat(5_000)}`]) {

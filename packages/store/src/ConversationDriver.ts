@@ -54,6 +54,9 @@ export interface BatchRow {
 /**
  * The row of a record. `salt` has 16 bytes, or is null where the payload was removed.
  *
+ * A driver that reads salt, version and payload in one piece, as {@link Digest.recordBytes} hashes them, gives that as
+ * `hashed` too: nobody has to put them together again. Nothing is ever written from it.
+ *
  * @category rows
  * @since 0.1.0
  */
@@ -65,6 +68,7 @@ export interface RecordRow {
   readonly salt: Uint8Array | null
   readonly digest: Uint8Array
   readonly payload: string
+  readonly hashed?: Uint8Array
 }
 
 /**

@@ -201,15 +201,16 @@ export const readRecord = (
   if ((row.salt === null) !== (payload.success._tag === "Redacted")) {
     return damaged("a payload without its salt, or a salt without its payload")
   }
-  if (
-    verify &&
-    row.salt !== null &&
-    !Digest.equals(Digest.recordBytes(row.salt, row.schemaVersion, row.payload), row.digest)
-  ) {
+  const record = joinRecord(conversationId, row, batch, payload.success)
+  if (verify && row.salt !== null && payloadDigest(row, row.salt) !== record.digest) {
     return damaged("the payload does not have the digest it was stored with")
   }
-  return Result.succeed(joinRecord(conversationId, row, batch, payload.success))
+  return Result.succeed(record)
 }
+
+/** The digest that the payload of a row has, whatever digest it was stored with. */
+export const payloadDigest = ({ hashed, payload, schemaVersion }: RecordRow, salt: Uint8Array): Digest.Digest =>
+  hashed === undefined ? Digest.record(salt, schemaVersion, payload) : Digest.recordInOnePiece(hashed)
 
 /** A record of its row, its batch's row and its decoded payload. */
 export const joinRecord = (

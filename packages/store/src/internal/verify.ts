@@ -59,8 +59,7 @@ export class Verifier {
   }
 
   private readRecord(row: RecordRow, batch: BatchRow): Result.Result<void, Upcast.UnsupportedVersion> {
-    const intact =
-      row.salt === null || Digest.equals(Digest.recordBytes(row.salt, row.schemaVersion, row.payload), row.digest)
+    const intact = row.salt === null || Rows.payloadDigest(row, row.salt) === Digest.fromBytes(row.digest)
     if (!intact) this.fault(row.sequence, "record-digest")
     const payload = decodePayload(row.schemaVersion, row.payload, this.steps)
     if (Result.isFailure(payload)) {
