@@ -13,6 +13,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
 import type { ConversationState } from "./ConversationState.ts"
+import * as Parts from "./internal/promptParts.ts"
 import type * as Payload from "./Payload.ts"
 import * as Text from "./Text.ts"
 import * as ToolCalls from "./ToolCalls.ts"
@@ -148,9 +149,7 @@ export const project = (
   }
   return {
     prompt: Prompt.fromMessages([
-      ...(instructions === undefined || isBlank(instructions)
-        ? []
-        : [Prompt.makeMessage("system", { content: instructions })]),
+      ...(instructions === undefined || isBlank(instructions) ? [] : [Parts.system(instructions)]),
       ...blocks.flatMap(toMessages)
     ]),
     repairs: context.repairs
@@ -315,10 +314,10 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
   for (const [place, part] of payload.content.entries()) {
     switch (part.type) {
       case "text":
-        if (!isBlank(part.text)) content.push(Prompt.makePart("text", part))
+        if (!isBlank(part.text)) content.push(Parts.text(part))
         break
       case "reasoning":
-        if (keepsReasoning) content.push(Prompt.makePart("reasoning", part))
+        if (keepsReasoning) content.push(Parts.reasoning(part))
         break
       case "file": {
         const file = readFile(part)
@@ -334,7 +333,7 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
             shown++
             const id = uniqueId(part.id, sequence, context)
             executedIds.set(place, id)
-            content.push(Prompt.makePart("tool-call", { ...renamed(part, id), providerExecuted: true }))
+            content.push(Parts.toolCall({ ...renamed(part, id), providerExecuted: true }))
           } else repairs.push({ kind: "call-without-result", sequence, callId: part.id })
           break
         }
@@ -348,7 +347,7 @@ const projectResponse = (payload: Payload.ModelResponded, sequence: number, cont
         if (stored === undefined && policy === "omit") break
         shown++
         const id = uniqueId(part.id, sequence, context)
-        content.push(Prompt.makePart("tool-call", { ...renamed(part, id), providerExecuted: false }))
+        content.push(Parts.toolCall({ ...renamed(part, id), providerExecuted: false }))
         results.push(showResult(id, part.name, stored, context.cleared.has(part.id)))
         break
       }
@@ -432,7 +431,7 @@ const showResult = (
   cleared: boolean
 ): Prompt.ToolResultPart => {
   const part = (isFailure: boolean, result: unknown, modelOutput?: Prompt.ToolResultPart["modelOutput"]) =>
-    Prompt.makePart("tool-result", { id, name, isFailure, result, modelOutput, providerExecuted: false })
+    Parts.toolResult({ id, name, isFailure, result, modelOutput, providerExecuted: false })
   if (stored === undefined) return part(true, unknownResult)
   const { payload } = stored
   if (payload._tag === "Redacted") return part(false, "The result was removed.")
@@ -455,14 +454,14 @@ const shorten = (result: unknown, shownBytes: number): string => {
 }
 
 const readExecutedResult = (part: Prompt.ToolResultPartEncoded): Prompt.ToolResultPart =>
-  Prompt.makePart("tool-result", {
+  Parts.toolResult({
     ...part,
     modelOutput: part.modelOutput?.flatMap((piece) => readUserPart(piece) ?? []),
     providerExecuted: true
   })
 
 const readUserPart = (part: Prompt.UserMessagePartEncoded): Prompt.UserMessagePart | undefined =>
-  part.type === "text" ? Prompt.makePart("text", part) : readFile(part)
+  part.type === "text" ? Parts.text(part) : readFile(part)
 
 const readFile = (part: Prompt.FilePartEncoded): Prompt.FilePart | undefined => {
   const file = decodeFile(part)
@@ -471,14 +470,14 @@ const readFile = (part: Prompt.FilePartEncoded): Prompt.FilePart | undefined => 
 
 const decodeFile = Schema.decodeUnknownResult(Prompt.FilePart)
 
-const textPart = (text: string): Prompt.TextPart => Prompt.makePart("text", { text })
+const textPart = (text: string): Prompt.TextPart => Parts.text({ text })
 
 const isBlank = (text: string): boolean => text.trim().length === 0
 
 const isFilled = (part: Prompt.UserMessagePart): boolean => part.type !== "text" || !isBlank(part.text)
 
 const toMessages = (block: Block): Array<Prompt.Message> => {
-  if (block.role === "user") return [Prompt.makeMessage("user", { content: block.content, options: block.options })]
-  const assistant = Prompt.makeMessage("assistant", { content: block.content })
-  return block.results.length === 0 ? [assistant] : [assistant, Prompt.makeMessage("tool", { content: block.results })]
+  if (block.role === "user") return [Parts.user(block.content, block.options)]
+  const assistant = Parts.assistant(block.content)
+  return block.results.length === 0 ? [assistant] : [assistant, Parts.tool(block.results)]
 }
