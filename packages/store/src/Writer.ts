@@ -319,14 +319,16 @@ export const load = Effect.fnUntraced(function* (
     records.push(...(yield* Stream.runCollect(store.read({ conversationId, after: sequence - 1, through: sequence }))))
   }
   const range = { conversationId, after: visibleFrom - 1, through: tail.sequence }
-  yield* Stream.runForEach(store.read(range), (record) => {
-    records.push(record)
-    if (record.sequence <= checkpointAt) return Effect.void
-    const next = Conversation.evolve(state, record)
-    if (Result.isFailure(next)) return Effect.fail(next.failure)
-    const moved = next.success.window.visibleFrom !== state.window.visibleFrom
-    state = next.success
-    if (moved) records = visible(state, records)
+  yield* Stream.runForEachArray(store.read(range), (page) => {
+    for (const record of page) {
+      records.push(record)
+      if (record.sequence <= checkpointAt) continue
+      const next = Conversation.evolve(state, record)
+      if (Result.isFailure(next)) return Effect.fail(next.failure)
+      const moved = next.success.window.visibleFrom !== state.window.visibleFrom
+      state = next.success
+      if (moved) records = visible(state, records)
+    }
     return Effect.void
   })
   return { state, records, checkpointAt }

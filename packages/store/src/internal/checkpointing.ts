@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { CheckpointRejected } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
@@ -85,4 +86,9 @@ export const make = ({ driver, keepCheckpoints }: Context) => {
 
 // --- internal ---
 
-const decodeState = Schema.decodeUnknownResult(Schema.fromJsonString(ConversationState))
+const StoredState = Schema.fromJsonString(ConversationState)
+
+// Decoded with every resume.
+SchemaJITCompiler.enable(StoredState.ast)
+
+const decodeState = Schema.decodeUnknownResult(StoredState)

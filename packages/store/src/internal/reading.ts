@@ -8,7 +8,7 @@ import { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
-import type { BatchRow, Head } from "../ConversationDriver.ts"
+import type { BatchRow, Head, Range } from "../ConversationDriver.ts"
 import type { ReadError, StoreUnavailable } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
@@ -18,6 +18,18 @@ import * as Rows from "./rows.ts"
 import { Verifier } from "./verify.ts"
 
 export const make = ({ driver, steps, wakeups }: Context) => {
+  /**
+   * The good records of a range's first page, and how many to read next. Fails where already the first one is damaged:
+   * who goes on behind the good ones comes to that.
+   */
+  const readFirst = (conversationId: ConversationId, range: Omit<Range, "conversationId">, verify: boolean) =>
+    Effect.flatMap(driver.records({ ...range, conversationId }), (page) => {
+      const first = range.reverse ? range.through : range.after + 1
+      const { failure, records } = Rows.readPage(conversationId, page, first, range.reverse, steps, verify)
+      if (failure !== undefined && records.length === 0) return Effect.fail(failure)
+      return Effect.succeed({ records, last: records.at(-1)!.sequence, size: nextPage(page) })
+    })
+
   const read = (request: Model.ReadRequest): Stream.Stream<CanonicalRecord, ReadError> =>
     Stream.unwrap(
       Effect.map(findHead(driver, request.conversationId), (head) => {
@@ -25,15 +37,15 @@ export const make = ({ driver, steps, wakeups }: Context) => {
         const after = Math.max(0, request.after ?? 0)
         const through = Math.min(request.through ?? head.sequence, head.sequence)
         if (after >= through || limit <= 0) return Stream.empty
-        let next = reverse ? through : after + 1
-        return pages(driver, { conversationId, after, through, reverse }, limit).pipe(
-          Stream.flatMap((page) => {
-            const { failure, records } = Rows.readPage(conversationId, page, next, reverse, steps, verify)
-            next += reverse ? -records.length : records.length
-            const good = Stream.fromIterable(records)
-            return failure === undefined ? good : Stream.concat(good, Stream.fail(failure))
+        return Stream.paginate({ after, through, left: limit, size: firstPage }, (from) => {
+          const range = { after: from.after, through: from.through, limit: Math.min(from.left, from.size), reverse }
+          return Effect.map(readFirst(conversationId, range, verify), ({ last, records, size }) => {
+            const left = from.left - records.length
+            const isDone = left <= 0 || last === (reverse ? after + 1 : through)
+            const next = { ...from, ...(reverse ? { through: last - 1 } : { after: last }), left, size }
+            return [records, isDone ? Option.none() : Option.some(next)]
           })
-        )
+        })
       })
     )
 
@@ -49,12 +61,9 @@ export const make = ({ driver, steps, wakeups }: Context) => {
               wakeup.closeUnsafe()
               const head = yield* findHead(driver, conversationId)
               if (head.sequence > after) {
-                const range = { conversationId, after, through: head.sequence, limit, reverse: false }
-                const page = yield* driver.records(range)
-                const { failure, records } = Rows.readPage(conversationId, page, after + 1, false, steps, true)
-                if (failure !== undefined && records.length === 0) return yield* failure
-                const last = records.at(-1)?.sequence ?? after
-                return [records, Option.some({ after: last, limit: nextPage(page) })] as const
+                const range = { after, through: head.sequence, limit, reverse: false }
+                const { last, records, size } = yield* readFirst(conversationId, range, true)
+                return [records, Option.some({ after: last, limit: size })] as const
               }
               yield* wakeup.await
             }
