@@ -177,7 +177,8 @@ export const toBytes = (digest: Digest): Uint8Array => Buffer.from(digest, "hex"
  */
 export const fromBytes = (bytes: Uint8Array): Digest => {
   if (bytes.byteLength !== 32) throw new RangeError(`a digest has 32 bytes, not ${bytes.byteLength}`)
-  return brand(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex"))
+  const buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return brand(buffer.toString("hex"))
 }
 
 // --- internal ---

@@ -22,7 +22,7 @@ import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { Connections, Outcome } from "./internal/connections.ts"
 import type { Row, Script, Statement, Value } from "./internal/script.ts"
-import * as StoredRecord from "./internal/storedRecord.ts"
+import * as StoredRows from "./internal/storedRows.ts"
 
 /**
  * @category constructors
@@ -41,9 +41,17 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
   return ConversationDriver.of({
     head: (id) => first(`SELECT ${headColumns} FROM conversations WHERE id = ?`, [id], decodeHead),
     batch: (id, batchId) =>
-      first(`SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND batch_id = ?`, [id, batchId], decodeBatch),
+      first(
+        `SELECT ${StoredRows.batchColumns} FROM batches WHERE ${ofConversation} AND batch_id = ?`,
+        [id, batchId],
+        StoredRows.decodeBatch
+      ),
     batchEndingAt: (id, sequence) =>
-      first(`SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last = ?`, [id, sequence], decodeBatch),
+      first(
+        `SELECT ${StoredRows.batchColumns} FROM batches WHERE ${ofConversation} AND last = ?`,
+        [id, sequence],
+        StoredRows.decodeBatch
+      ),
     records: (range) => connections.read(() => readPage(range)),
     recordIds: (id, ids) => all(existing("records", "record_id"), [JSON.stringify(ids), id], decodeId),
     callIds: (id, ids) => all(existing("call_ids", "call_id"), [JSON.stringify(ids), id], decodeId),
@@ -108,7 +116,7 @@ const readPage = function* ({ after, conversationId, limit, reverse, through }: 
     sql: reverse ? selectRecordsBackward : selectRecords,
     parameters: [conversationId, after, through, Math.min(limit, Number.MAX_SAFE_INTEGER)]
   }
-  const records = rows.map(StoredRecord.decode)
+  const records = rows.map(StoredRows.decodeRecord)
   const first = records[0]
   if (first === undefined) return { records, batches: [] }
   const ends = [first.sequence, records.at(-1)!.sequence]
@@ -118,7 +126,7 @@ const readPage = function* ({ after, conversationId, limit, reverse, through }: 
     sql: selectBatches,
     parameters: [conversationId, Math.min(...ends), latest, Math.max(...ends)]
   }
-  return { records, batches: batches.map(decodeBatch) }
+  return { records, batches: batches.map(StoredRows.decodeBatch) }
 }
 
 const createHead = ({ adopt, conversationId, head }: Commit): Statement => {
@@ -230,10 +238,10 @@ const selectHeadsOfStatus = `SELECT ${headColumns} FROM conversations WHERE stat
 const eraseHead = `UPDATE conversations SET erased = 1, title = NULL, epoch = epoch + 1, producer = NULL, status = 'idle',
   updated_at = ? WHERE id = ? AND erased = 0 RETURNING key`
 const replacePayload = "UPDATE records SET payload = ?, salt = NULL WHERE conversation = ? AND sequence = ?"
-const selectRecords = `SELECT ${StoredRecord.columns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
+const selectRecords = `SELECT ${StoredRows.recordColumns} FROM records WHERE ${ofConversation} AND sequence > ? AND sequence <= ?
   ORDER BY sequence LIMIT ?`
 const selectRecordsBackward = selectRecords.replace("ORDER BY sequence", "ORDER BY sequence DESC")
-const selectBatches = `SELECT ${batchColumns} FROM batches WHERE ${ofConversation} AND last >= ? AND last < ? AND first <= ?
+const selectBatches = `SELECT ${StoredRows.batchColumns} FROM batches WHERE ${ofConversation} AND last >= ? AND last < ? AND first <= ?
   ORDER BY last`
 const insertBatch = `INSERT INTO batches (conversation, ${batchColumns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
 const insertCallId = "INSERT OR IGNORE INTO call_ids (conversation, call_id) VALUES (?, ?)"
@@ -287,16 +295,6 @@ const decodeHead = (row: Row): Head => ({
   updatedAt: row[8] as number,
   erased: row[9] === 1,
   forkedFrom: row[10] as string | null
-})
-
-const decodeBatch = (row: Row): BatchRow => ({
-  batchId: row[0] as string,
-  first: row[1] as number,
-  last: row[2] as number,
-  epoch: row[3] as number,
-  producerId: row[4] as string,
-  content: row[5] as Uint8Array,
-  tail: row[6] as Uint8Array
 })
 
 const decodeCheckpoint = (row: Row): CheckpointRow => ({

@@ -41,8 +41,7 @@ export const make = ({ driver, keepCheckpoints }: Context) => {
     readonly atOrBefore?: number | undefined
   }) {
     const { conversationId } = request
-    const head = yield* findHead(driver, conversationId)
-    const rows = yield* driver.checkpoints(conversationId, Math.min(request.atOrBefore ?? Infinity, head.sequence))
+    const rows = yield* driver.checkpoints(conversationId, request.atOrBefore ?? Number.MAX_SAFE_INTEGER)
     for (const row of rows) {
       const { sequence } = row
       const skip = (reason: string) =>
@@ -69,6 +68,8 @@ export const make = ({ driver, keepCheckpoints }: Context) => {
       const { stateVersion } = row
       return Option.some<Model.Checkpoint>({ sequence, digest, stateVersion, state: state.success })
     }
+    // One that is unknown or erased has no checkpoints; who has a usable one pays for no look at the head.
+    yield* findHead(driver, conversationId)
     return Option.none<Model.Checkpoint>()
   })
 
