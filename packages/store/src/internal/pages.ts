@@ -17,25 +17,40 @@ export const nextPage = ({ records }: Page): number => {
   return Math.max(1, Math.min(largestPage, fitting, records.length * 4))
 }
 
+/** What was read of a range, what is given of it, and how many records to read next. */
+export interface Part<A> {
+  readonly records: ReadonlyArray<{ readonly sequence: number }>
+  readonly items: ReadonlyArray<A>
+  readonly size: number
+}
+
+/** Goes through a range part by part; each is read where the one before ends. */
+export const parts = <A, E>(
+  range: Omit<Range, "limit">,
+  limit: number,
+  read: (part: Range) => Effect.Effect<Part<A>, E>
+): Stream.Stream<A, E> =>
+  Stream.paginate({ ...range, left: limit, size: firstPage }, (from) =>
+    Effect.map(
+      read({ ...from, limit: Math.min(from.left, from.size) }),
+      ({ items, records, size }): readonly [ReadonlyArray<A>, Option.Option<typeof from>] => {
+        const last = records.at(-1)
+        const left = from.left - records.length
+        const edge = from.reverse ? from.after + 1 : from.through
+        if (last === undefined || left <= 0 || last.sequence === edge) return [items, Option.none()]
+        const rest = from.reverse ? { through: last.sequence - 1 } : { after: last.sequence }
+        return [items, Option.some({ ...from, ...rest, left, size })]
+      }
+    )
+  )
+
 /** Pages of a range, sized so that a page of large payloads stays small. */
 export const pages = (
   driver: ConversationDriver["Service"],
-  range: Omit<Range, "limit">,
-  limit = Infinity
+  range: Omit<Range, "limit">
 ): Stream.Stream<Page, StoreUnavailable> =>
-  Stream.paginate({ ...range, left: limit, size: firstPage }, (from) =>
-    Effect.map(
-      driver.records({ ...from, limit: Math.min(from.left, from.size) }),
-      (page): readonly [ReadonlyArray<Page>, Option.Option<typeof from>] => {
-        const last = page.records.at(-1)
-        const left = from.left - page.records.length
-        const edge = from.reverse ? from.after + 1 : from.through
-        if (last === undefined || left <= 0 || last.sequence === edge) return [[page], Option.none()]
-        const size = nextPage(page)
-        const rest = from.reverse ? { through: last.sequence - 1 } : { after: last.sequence }
-        return [[page], Option.some({ ...from, ...rest, left, size })]
-      }
-    )
+  parts(range, Infinity, (part) =>
+    Effect.map(driver.records(part), (page) => ({ records: page.records, items: [page], size: nextPage(page) }))
   )
 
 // --- internal ---

@@ -13,21 +13,21 @@ import type { ReadError, StoreUnavailable } from "../StoreError.ts"
 import type * as Model from "../StoreModel.ts"
 import type { Context } from "./context.ts"
 import { findHead, ownerOf, tailOf } from "./heads.ts"
-import { firstPage, nextPage, pages } from "./pages.ts"
+import { firstPage, nextPage, pages, parts } from "./pages.ts"
 import * as Rows from "./rows.ts"
 import { Verifier } from "./verify.ts"
 
 export const make = ({ driver, steps, wakeups }: Context) => {
   /**
-   * The good records of a range's first page, and how many to read next. Fails where already the first one is damaged:
-   * who goes on behind the good ones comes to that.
+   * The good records at the beginning of a range. Fails where already the first one is damaged: who goes on behind the
+   * good ones comes to that.
    */
-  const readFirst = (conversationId: ConversationId, range: Omit<Range, "conversationId">, verify: boolean) =>
+  const readPart = (conversationId: ConversationId, range: Omit<Range, "conversationId">, verify: boolean) =>
     Effect.flatMap(driver.records({ ...range, conversationId }), (page) => {
       const first = range.reverse ? range.through : range.after + 1
       const { failure, records } = Rows.readPage(conversationId, page, first, range.reverse, steps, verify)
       if (failure !== undefined && records.length === 0) return Effect.fail(failure)
-      return Effect.succeed({ records, last: records.at(-1)!.sequence, size: nextPage(page) })
+      return Effect.succeed({ records, items: records, size: nextPage(page) })
     })
 
   const read = (request: Model.ReadRequest): Stream.Stream<CanonicalRecord, ReadError> =>
@@ -37,15 +37,8 @@ export const make = ({ driver, steps, wakeups }: Context) => {
         const after = Math.max(0, request.after ?? 0)
         const through = Math.min(request.through ?? head.sequence, head.sequence)
         if (after >= through || limit <= 0) return Stream.empty
-        return Stream.paginate({ after, through, left: limit, size: firstPage }, (from) => {
-          const range = { after: from.after, through: from.through, limit: Math.min(from.left, from.size), reverse }
-          return Effect.map(readFirst(conversationId, range, verify), ({ last, records, size }) => {
-            const left = from.left - records.length
-            const isDone = left <= 0 || last === (reverse ? after + 1 : through)
-            const next = { ...from, ...(reverse ? { through: last - 1 } : { after: last }), left, size }
-            return [records, isDone ? Option.none() : Option.some(next)]
-          })
-        })
+        const range = { conversationId, after, through, reverse }
+        return parts(range, limit, (part) => readPart(conversationId, part, verify))
       })
     )
 
@@ -62,8 +55,8 @@ export const make = ({ driver, steps, wakeups }: Context) => {
               const head = yield* findHead(driver, conversationId)
               if (head.sequence > after) {
                 const range = { after, through: head.sequence, limit, reverse: false }
-                const { last, records, size } = yield* readFirst(conversationId, range, true)
-                return [records, Option.some({ after: last, limit: size })] as const
+                const { records, size } = yield* readPart(conversationId, range, true)
+                return [records, Option.some({ after: records.at(-1)?.sequence ?? after, limit: size })] as const
               }
               yield* wakeup.await
             }
