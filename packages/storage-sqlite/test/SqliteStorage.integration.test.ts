@@ -1,5 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { ConversationId } from "@colloquy/session/Ids"
 import { Migrations, SqliteStorage } from "@colloquy/storage-sqlite"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
@@ -182,7 +181,11 @@ describe("layers", () => {
     Effect.gen(function* () {
       const filename = yield* newFile
       const client = SqliteClient.layer({ filename })
-      const use = Effect.flatMap(ConversationStore, (store) => takeOver(store, ConversationId.make("x")))
+      const use = Effect.gen(function* () {
+        const store = yield* ConversationStore
+        yield* (yield* takeOver(store))(batch("b", 3))
+        assert.deepStrictEqual(yield* sequences(store), [1, 2, 3])
+      })
       yield* Effect.provide(use, Layer.provide(SqliteStorage.layerClient(), client))
     })
   )
