@@ -1,5 +1,6 @@
 /**
- * A language model that says what a test tells it to: answers, tool calls, errors, repeated ids, without a network.
+ * A language model that says what a test tells it to: answers, tool calls, streams in chunks, delays, errors, repeated ids,
+ * without a network.
  *
  * @since 0.1.0
  */
@@ -27,7 +28,8 @@ export interface Request {
 }
 
 /**
- * One model call: the parts of the response, or an effect of them, which may wait, fail, or look at the request.
+ * One model call: the parts of the response, an effect of them, which may wait, fail, or look at the request, or
+ * {@link chunks}.
  *
  * @category models
  * @since 0.1.0
@@ -35,6 +37,25 @@ export interface Request {
 export type Turn =
   | ReadonlyArray<Response.PartEncoded>
   | ((request: Request) => Effect.Effect<ReadonlyArray<Response.PartEncoded>, AiError.AiError>)
+  | Chunks
+
+/**
+ * A response that comes in chunks; see {@link chunks}.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Chunks {
+  readonly chunks: ReadonlyArray<Chunk>
+}
+
+/**
+ * A part of a stream, or what happens between two of them: a wait (`Effect.sleep`, a latch, `Effect.never`) or a failure.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Chunk = Response.StreamPartEncoded | Effect.Effect<unknown, AiError.AiError>
 
 /**
  * The requests that the model was sent, in order; for assertions.
@@ -89,10 +110,10 @@ export const layerOf = (
           const turn = turnOf(request)
           if (turn === undefined) return Effect.fail(exhausted(request.call))
           return typeof turn === "function" ? turn(request) : Effect.succeed(turn)
-        }).pipe(Effect.map((parts) => [...parts]))
+        })
       const languageModel = yield* LanguageModel.make({
-        generateText: answer,
-        streamText: (request) => Stream.flattenIterable(Stream.map(Stream.fromEffect(answer(request)), toStreamParts))
+        generateText: (request) => Effect.flatMap(answer(request), toParts),
+        streamText: (request) => Stream.unwrap(Effect.map(answer(request), toStream))
       })
       return Context.make(LanguageModel.LanguageModel, languageModel).pipe(
         Context.add(Requests, { all: () => requests }),
@@ -124,6 +145,68 @@ export const calls = (
   ...calls.map(({ id, name, params }) => ({ type: "tool-call" as const, id, name, params })),
   finish("tool-calls")
 ]
+
+/**
+ * A turn whose stream is told chunk by chunk: {@link split} makes the chunks of a whole response, and between them may
+ * stand effects. A model that is not asked for a stream gives the same response at once, after its waits.
+ *
+ * **Example** (A stream that breaks in the middle of its text)
+ *
+ * ```ts
+ * ScriptedModel.chunks([
+ *   { type: "text-start", id: "t" },
+ *   { type: "text-delta", id: "t", delta: "On its" },
+ *   Effect.sleep("1 second"),
+ *   { type: "error", error: "overloaded" }
+ * ])
+ * ```
+ *
+ * @category turns
+ * @since 0.1.0
+ */
+export const chunks = (chunks: ReadonlyArray<Chunk>): Chunks => ({ chunks })
+
+/**
+ * The parts of a response as a stream has them: texts, reasoning and the parameters of calls in deltas of at most `size`
+ * UTF-16 code units. What a provider says of a text or reasoning, such as a signature, comes with its end.
+ *
+ * @category turns
+ * @since 0.1.0
+ */
+export const split = (
+  parts: ReadonlyArray<Response.PartEncoded>,
+  size: number = Number.POSITIVE_INFINITY
+): Array<Response.StreamPartEncoded> =>
+  parts.flatMap((part, i): Array<Response.StreamPartEncoded> => {
+    const id = String(i)
+    switch (part.type) {
+      case "text":
+        return [
+          { type: "text-start", id },
+          ...pieces(part.text, size).map((delta) => ({ type: "text-delta" as const, id, delta })),
+          { type: "text-end", id, ...metadataOf(part) }
+        ]
+      case "reasoning":
+        return [
+          { type: "reasoning-start", id },
+          ...pieces(part.text, size).map((delta) => ({ type: "reasoning-delta" as const, id, delta })),
+          { type: "reasoning-end", id, ...metadataOf(part) }
+        ]
+      case "tool-call":
+        return [
+          { type: "tool-params-start", id: part.id, name: part.name },
+          ...pieces(JSON.stringify(part.params), size).map((delta) => ({
+            type: "tool-params-delta" as const,
+            id: part.id,
+            delta
+          })),
+          { type: "tool-params-end", id: part.id },
+          part
+        ]
+      default:
+        return [part]
+    }
+  })
 
 /**
  * A turn that fails.
@@ -161,23 +244,67 @@ const exhausted = (call: number) =>
     reason: new AiError.InvalidRequestError({ description: `the script has no turn for call ${call + 1}` })
   })
 
-/** Whole texts become a start, one delta, and an end. */
-const toStreamParts = (parts: ReadonlyArray<Response.PartEncoded>): Array<Response.StreamPartEncoded> =>
-  parts.flatMap((part, i): Array<Response.StreamPartEncoded> => {
-    const id = String(i)
-    if (part.type === "text") {
-      return [
-        { type: "text-start", id },
-        { type: "text-delta", id, delta: part.text },
-        { type: "text-end", id }
-      ]
+const isEffect = (chunk: Chunk): chunk is Effect.Effect<unknown, AiError.AiError> => Effect.isEffect(chunk)
+
+const chunksOf = (said: ReadonlyArray<Response.PartEncoded> | Chunks): ReadonlyArray<Chunk> =>
+  "chunks" in said ? said.chunks : split(said)
+
+const toStream = (said: ReadonlyArray<Response.PartEncoded> | Chunks) =>
+  Stream.flatMap(Stream.fromIterable(chunksOf(said)), (chunk) =>
+    isEffect(chunk) ? Stream.drain(Stream.fromEffect(chunk)) : Stream.succeed(chunk)
+  )
+
+/** The whole response: what its stream says, with deltas joined. */
+const toParts = Effect.fnUntraced(function* (said: ReadonlyArray<Response.PartEncoded> | Chunks) {
+  if (!("chunks" in said)) return [...said]
+  const parts: Array<Response.PartEncoded> = []
+  const texts = new Map<string, { place: number; text: string }>()
+  for (const chunk of said.chunks) {
+    if (isEffect(chunk)) {
+      yield* chunk
+      continue
     }
-    if (part.type === "reasoning") {
-      return [
-        { type: "reasoning-start", id },
-        { type: "reasoning-delta", id, delta: part.text },
-        { type: "reasoning-end", id }
-      ]
+    switch (chunk.type) {
+      case "text-start":
+      case "reasoning-start":
+        texts.set(chunk.id, { place: parts.length, text: "" })
+        parts.push({ type: chunk.type === "text-start" ? "text" : "reasoning", text: "" })
+        break
+      case "text-delta":
+      case "reasoning-delta": {
+        const open = texts.get(chunk.id)
+        if (open !== undefined) open.text += chunk.delta
+        break
+      }
+      case "text-end":
+      case "reasoning-end": {
+        const { place, text } = texts.get(chunk.id) ?? { place: -1, text: "" }
+        const type = chunk.type === "text-end" ? ("text" as const) : ("reasoning" as const)
+        if (place >= 0) parts[place] = { type, text, ...metadataOf(chunk) }
+        break
+      }
+      case "tool-params-start":
+      case "tool-params-delta":
+      case "tool-params-end":
+        break
+      case "error":
+        return yield* AiError.make({
+          module: "ScriptedModel",
+          method: "generateText",
+          reason: new AiError.UnknownError({ description: String(chunk.error) })
+        })
+      default:
+        parts.push(chunk)
     }
-    return [part]
-  })
+  }
+  return parts
+})
+
+const metadataOf = <M>({ metadata }: { readonly metadata?: M }): { readonly metadata?: M } =>
+  metadata === undefined ? {} : { metadata }
+
+const pieces = (text: string, size: number): Array<string> => {
+  const found: Array<string> = []
+  for (let start = 0; start < text.length; start += size) found.push(text.slice(start, start + size))
+  return found
+}
