@@ -16,8 +16,45 @@ export class ProcessFailed extends Data.TaggedError("ProcessFailed")<{
   }
 }
 
-/** Runs a program beside this file to its end; gives what it printed. */
-export const run = (program: string, args: ReadonlyArray<string>): Effect.Effect<string, ProcessFailed> =>
+/** Runs `colloquy` to its end; gives what it printed. */
+export const cli = (args: ReadonlyArray<string>) => run(`../main.${extension}`, args)
+
+/** Runs the demo's worker to its end; gives what it printed. */
+export const work = (verb: string, args: ReadonlyArray<string>) => run(worker, [verb, ...args])
+
+/** Runs the demo's worker until it prints `mark`, then sends it a signal; gives its id and what it printed. */
+export const runUntil = (
+  verb: string,
+  args: ReadonlyArray<string>,
+  mark: string,
+  signal: "SIGKILL" | "SIGINT"
+): Effect.Effect<{ readonly pid: number; readonly stdout: string }, ProcessFailed> =>
+  Effect.callback((resume) => {
+    const child = start(worker, [verb, ...args])
+    const output = collect(child)
+    let sent = false
+    child.stdout?.on("data", () => {
+      if (sent || !output.stdout.includes(mark)) return
+      sent = true
+      child.kill(signal)
+    })
+    child.on("close", (code) => {
+      const { stdout } = output
+      resume(
+        sent
+          ? Effect.succeed({ pid: child.pid ?? 0, stdout })
+          : Effect.fail(new ProcessFailed({ command: `worker ${verb}`, code, output: stdout + output.stderr }))
+      )
+    })
+    return Effect.sync(() => child.kill("SIGKILL"))
+  })
+
+// --- internal ---
+
+const extension = import.meta.url.endsWith(".ts") ? "ts" : "js"
+const worker = `./worker.${extension}`
+
+const run = (program: string, args: ReadonlyArray<string>): Effect.Effect<string, ProcessFailed> =>
   Effect.callback((resume) => {
     const child = start(program, args)
     const output = collect(child)
@@ -31,31 +68,6 @@ export const run = (program: string, args: ReadonlyArray<string>): Effect.Effect
     })
     return Effect.sync(() => child.kill("SIGKILL"))
   })
-
-/** Runs a program until it prints a line with `mark`, then kills it with SIGKILL; gives its id and what it printed. */
-export const runUntilKilled = (
-  program: string,
-  args: ReadonlyArray<string>,
-  mark: string
-): Effect.Effect<{ readonly pid: number; readonly stdout: string }, ProcessFailed> =>
-  Effect.callback((resume) => {
-    const child = start(program, args)
-    const output = collect(child)
-    child.stdout?.on("data", () => {
-      if (output.stdout.includes(mark)) child.kill("SIGKILL")
-    })
-    child.on("close", (code, signal) => {
-      const command = [program, ...args].join(" ")
-      resume(
-        signal === "SIGKILL"
-          ? Effect.succeed({ pid: child.pid ?? 0, stdout: output.stdout })
-          : Effect.fail(new ProcessFailed({ command, code, output: output.stdout + output.stderr }))
-      )
-    })
-    return Effect.sync(() => child.kill("SIGKILL"))
-  })
-
-// --- internal ---
 
 // The same conditions as this process has: sources in development, the build otherwise.
 const start = (program: string, args: ReadonlyArray<string>): ChildProcess =>
