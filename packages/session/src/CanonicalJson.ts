@@ -43,9 +43,7 @@ export class NotJson extends Schema.TaggedError<NotJson>("@colloquy/session/NotJ
  */
 export const encode = (value: unknown): Result.Result<string, NotJson | LimitExceeded> => {
   const fault: Fault = { reason: "", tooDeep: false, path: [] }
-  const ordered = order(value, 1)
-  // Measured: ordering what is not in order and leaving the text to the engine is faster than writing it here.
-  const text = ordered === unable ? write(value, 1, fault) : JSON.stringify(ordered)
+  const text = stringify(value) ?? write(value, 1, fault)
   if (text !== undefined) return Result.succeed(text)
   return Result.fail(
     fault.tooDeep
@@ -70,17 +68,27 @@ export const parse = (text: string): unknown => (hasEscapedKey(text) ? parseExac
 
 // --- internal ---
 
+/**
+ * The text as the engine writes it, once what is not in order is; nothing where only the writer can do it. Measured:
+ * ordering and leaving the text to the engine is faster than writing it here.
+ */
+const stringify = (value: unknown): string | undefined => {
+  const ordered = order(value, 1)
+  if (ordered === unable) return undefined
+  const text = JSON.stringify(ordered)
+  // The engine escapes half of a surrogate pair and nothing else like this; a text that says so itself is written again.
+  return text.includes("\\ud") ? undefined : text
+}
+
 const unable = Symbol("this value needs the writer")
 
 /**
- * The value with its keys in order and its text well-formed: the value itself where it is so already. `unable` for what
- * an object of JavaScript cannot hold in order (integers as keys, `__proto__`) and for what is no JSON, which the writer
- * explains.
+ * The value with its keys in order: the value itself where it is so already. `unable` for what an object of JavaScript
+ * cannot hold in order, and for what is no JSON, which the writer explains. Texts are not looked at.
  */
 const order = (value: unknown, depth: number): unknown => {
   switch (typeof value) {
     case "string":
-      return value.isWellFormed() ? value : value.toWellFormed()
     case "boolean":
       return value
     case "number":
@@ -106,14 +114,8 @@ const orderArray = (items: ReadonlyArray<unknown>, depth: number): unknown => {
 
 const orderObject = (object: object, depth: number): unknown => {
   if (!isPlain(object)) return unable
-  const keys = Object.keys(object)
-  let isOrdered = true
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
-    if (isDigit(key.charCodeAt(0)) || key === "__proto__" || !key.isWellFormed()) return unable
-    if (i > 0 && key < keys[i - 1]!) isOrdered = false
-  }
-  if (!isOrdered) keys.sort()
+  const { isOrdered, keys } = orderOf(Object.keys(object))
+  if (keys === undefined) return unable
   let ordered: Record<string, unknown> | undefined = isOrdered ? undefined : {}
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i]!
@@ -130,6 +132,59 @@ const orderObject = (object: object, depth: number): unknown => {
     }
   }
   return ordered ?? object
+}
+
+/** What is known of a list of keys. */
+interface Order {
+  readonly isOrdered: boolean
+  /** In canonical order; nothing where an object of JavaScript cannot hold them so: integers, `__proto__`, halves of pairs. */
+  readonly keys: ReadonlyArray<string> | undefined
+}
+
+/** Lists of keys that begin alike. */
+interface KnownKeys {
+  readonly next: Map<string, KnownKeys>
+  order: Order | undefined
+}
+
+const newKnownKeys = (): KnownKeys => ({ next: new Map(), order: undefined })
+
+// Objects come in few shapes: looking the keys up costs a third of sorting them. What would be data as keys is not kept.
+let known = newKnownKeys()
+let knownCount = 0
+const maxKnown = 4096
+const maxKnownKeys = 32
+const maxKnownLength = 64
+
+const orderOf = (keys: ReadonlyArray<string>): Order => {
+  if (keys.length > maxKnownKeys) return findOrder(keys)
+  let place = known
+  for (const key of keys) {
+    let next = place.next.get(key)
+    if (next === undefined) {
+      if (key.length > maxKnownLength) return findOrder(keys)
+      place.next.set(key, (next = newKnownKeys()))
+      knownCount++
+    }
+    place = next
+  }
+  place.order ??= findOrder(keys)
+  const { order } = place
+  if (knownCount > maxKnown) {
+    known = newKnownKeys()
+    knownCount = 0
+  }
+  return order
+}
+
+const findOrder = (keys: ReadonlyArray<string>): Order => {
+  let isOrdered = true
+  for (let i = 0; i < keys.length; i++) {
+    const key = keys[i]!
+    if (isDigit(key.charCodeAt(0)) || key === "__proto__" || !key.isWellFormed()) return { isOrdered, keys: undefined }
+    if (i > 0 && key < keys[i - 1]!) isOrdered = false
+  }
+  return { isOrdered, keys: isOrdered ? keys : keys.toSorted() }
 }
 
 const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57
