@@ -12,6 +12,7 @@ import type {
   Head,
   RecordRow
 } from "@colloquy/store/ConversationDriver"
+import { Buffer } from "node:buffer"
 import * as IdOrder from "./internal/idOrder.ts"
 import { makeTable, type SettingsTable } from "./MemorySettings.ts"
 
@@ -166,19 +167,20 @@ const newLog = (head: Head): Log => ({
 })
 
 /** What a database's unique keys would refuse. */
-const clashes = (log: Log, { batches = [], records = [] }: Commit): boolean => {
-  const ids = new Set<string>()
-  for (const { recordId } of records) {
-    if (ids.has(recordId) || log.recordIds.has(recordId)) return true
-    ids.add(recordId)
-  }
-  const batchIds = new Set<string>()
-  for (const { batchId } of batches) {
-    if (batchIds.has(batchId) || log.batchPlaces.has(batchId)) return true
-    batchIds.add(batchId)
-  }
-  return records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
-}
+const clashes = (log: Log, { batches = [], records = [] }: Commit): boolean =>
+  repeats(
+    records.map(({ recordId }) => recordId),
+    log.recordIds
+  ) ||
+  repeats(
+    batches.map(({ batchId }) => batchId),
+    log.batchPlaces
+  ) ||
+  records.some(({ sequence }, i) => sequence !== log.records.length + 1 + i)
+
+/** Whether one of the ids is known, or there twice. */
+const repeats = (ids: ReadonlyArray<string>, known: { readonly has: (id: string) => boolean }): boolean =>
+  ids.some((id) => known.has(id)) || (ids.length > 1 && new Set(ids).size < ids.length)
 
 const nothing: Erased = { records: 0, checkpoints: 0, callIds: 0 }
 
@@ -219,8 +221,8 @@ const write = (log: Log, commit: Commit): void => {
     const others = log.checkpoints.filter(({ sequence }) => sequence !== checkpoint.sequence)
     log.checkpoints = [...others, checkpoint].toSorted((a, b) => b.sequence - a.sequence)
   }
-  log.checkpoints = log.checkpoints.slice(0, keepCheckpoints)
+  if (keepCheckpoints !== undefined) log.checkpoints = log.checkpoints.slice(0, keepCheckpoints)
 }
 
 const equalBytes = (a: Uint8Array | undefined, b: Uint8Array | undefined): boolean =>
-  a !== undefined && b !== undefined && a.length === b.length && a.every((byte, i) => byte === b[i])
+  a !== undefined && b !== undefined && Buffer.compare(a, b) === 0

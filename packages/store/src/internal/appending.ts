@@ -5,6 +5,7 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Digest from "@colloquy/session/Digest"
 import type { ConversationId, ProducerId } from "@colloquy/session/Ids"
 import type * as Upcast from "@colloquy/session/Upcast"
+import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
@@ -51,37 +52,56 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
   })
 
   /** Appends a batch, and changes what else is given in the same commit. */
-  const appendWith = Effect.fnUntraced(function* (
+  const appendWith = (request: Model.AppendRequest, also: Also): Effect.Effect<Model.Appended, AppendError> =>
+    Effect.suspend(() => {
+      const encoded = Rows.encodeBatch(request.conversationId, request.batch)
+      return Result.isFailure(encoded) ? Effect.fail(encoded.failure) : place(request, also, encoded.success, 1)
+    })
+
+  // Without a generator: every append comes through here once, and seldom twice.
+  const place = (
     request: Model.AppendRequest,
-    also: Pick<Commit, "replaced" | "keepCheckpoints"> & { readonly head?: Commit["head"] }
-  ): Effect.fn.Return<Model.Appended, AppendError> {
-    const { batch, conversationId, epoch, expectedTail, producerId } = request
-    const encoded = yield* Effect.fromResult(Rows.encodeBatch(conversationId, batch))
-    for (let attempt = 0; attempt < maxRefusals; attempt++) {
-      const placed = Rows.placeBatch(encoded, { after: expectedTail, epoch, producerId, salt })
-      const updatedAt = yield* Rows.now
-      const { callIds, ...derived } = Rows.derive(placed.payloads)
+    also: Also,
+    encoded: Rows.EncodedBatch,
+    attempt: number
+  ): Effect.Effect<Model.Appended, AppendError> =>
+    Clock.clockWith((clock) => {
+      const { conversationId, epoch, expectedTail, producerId } = request
+      const { payloads, records, row } = Rows.placeBatch(encoded, { after: expectedTail, epoch, producerId, salt })
+      const { callIds, ...derived } = Rows.derive(payloads)
+      const commit = driver.commit({
+        ...also,
+        conversationId,
+        guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
+        head: { sequence: row.last, tail: row.tail, updatedAt: Rows.nowOf(clock), ...derived, ...also.head },
+        batches: [row],
+        records,
+        callIds
+      })
       // Woken whatever the exit: an interrupted commit may have happened, and a wake-up is only a hint.
-      const result = yield* Effect.ensuring(
-        driver.commit({
-          ...also,
-          conversationId,
-          guard: { sequence: expectedTail.sequence, tail: Digest.toBytes(expectedTail.digest), epoch, producerId },
-          head: { sequence: placed.row.last, tail: placed.row.tail, updatedAt, ...derived, ...also.head },
-          batches: [placed.row],
-          records: placed.records,
-          callIds
-        }),
-        Effect.sync(() => wakeups.notify(conversationId))
+      const woken = Effect.onExit(commit, () => {
+        wakeups.notify(conversationId)
+        return Effect.void
+      })
+      return Effect.flatMap(woken, (result) =>
+        result === "committed"
+          ? Effect.succeed(appended(conversationId, row, records, false, epoch, steps))
+          : refused(request, also, encoded, attempt)
       )
-      if (result === "committed") {
-        return appended(conversationId, placed.row, placed.records, false, epoch, steps)
-      }
-      // Refused: find out why, in the order of the checks. When nothing is wrong any more, the next turn commits.
-      const replay = yield* explain(request, encoded)
-      if (Option.isSome(replay)) return replay.value
-    }
-    return yield* Effect.die(new Error(`the driver refuses batch ${batch.batchId}, and nothing is wrong with it`))
+    })
+
+  /** Finds out why, in the order of the checks. When nothing is wrong any more, the next attempt commits. */
+  const refused = Effect.fnUntraced(function* (
+    request: Model.AppendRequest,
+    also: Also,
+    encoded: Rows.EncodedBatch,
+    attempt: number
+  ): Effect.fn.Return<Model.Appended, AppendError> {
+    const replay = yield* explain(request, encoded)
+    if (Option.isSome(replay)) return replay.value
+    if (attempt < maxRefusals) return yield* place(request, also, encoded, attempt + 1)
+    const { batchId } = request.batch
+    return yield* Effect.die(new Error(`the driver refuses batch ${batchId}, and nothing is wrong with it`))
   })
 
   /** The replay of a refused append, or its error; nothing when it should be tried again. */
@@ -115,6 +135,9 @@ export const make = ({ driver, salt, steps, wakeups }: Context) => {
 }
 
 // --- internal ---
+
+/** What is changed in the commit of a batch. */
+type Also = Pick<Commit, "replaced" | "keepCheckpoints"> & { readonly head?: Commit["head"] }
 
 /** A refusal without a reason means that somebody moved the log back and forth between two looks: once is rare. */
 const maxRefusals = 16

@@ -16,7 +16,9 @@ import type { BatchRow, Range, RecordRow } from "../ConversationDriver.ts"
 import { CorruptRecord, InvalidBatch } from "../StoreError.ts"
 
 /** Whole milliseconds: not every clock has a whole number of them, and a time is stored as one. */
-export const now = Effect.map(Clock.currentTimeMillis, Math.floor)
+export const nowOf = (clock: Clock.Clock): number => Math.floor(clock.currentTimeMillisUnsafe())
+
+export const now = Clock.clockWith((clock) => Effect.succeed(nowOf(clock)))
 
 /** A batch whose records are checked and encoded, before it has a place in a log. */
 export interface EncodedBatch {
