@@ -38,6 +38,7 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
       const [row] = yield { sql, parameters }
       return row === undefined ? Option.none() : Option.some(decode(row))
     })
+  const keys: Keys = new Map()
   return ConversationDriver.of({
     head: (id) => first(`SELECT ${headColumns} FROM conversations WHERE id = ?`, [id], decodeHead),
     batch: (id, batchId) =>
@@ -68,7 +69,7 @@ export const make = (connections: Connections, changes: Stream.Stream<void>): Co
     forks: (id) => all("SELECT id FROM conversations WHERE forked_from = ? ORDER BY id", [id], decodeId),
     erase: (id, updatedAt) => connections.write(() => erase(id, updatedAt), nothing),
     scrub: connections.read(scrub),
-    commit: (commit) => connections.write(() => write(commit), "refused"),
+    commit: (commit) => connections.write(() => write(commit, keys), "refused"),
     discard: (id) => connections.write(() => discard(id), undefined),
     changes
   })
@@ -86,16 +87,22 @@ const checkpointColumns = "sequence, digest, state_version, state"
 const refused: Outcome<CommitResult> = { commit: false, value: "refused" }
 const committed: Outcome<CommitResult> = { commit: true, value: "committed" }
 
-/** Guard and head are one statement: it changes the row it expects, and gives its key, or changes nothing. */
-const write = function* (commit: Commit): Script<Outcome<CommitResult>> {
-  const [row] = yield commit.guard === "absent" ? createHead(commit) : updateHead(commit, commit.guard)
-  if (row === undefined) return refused
-  const key = row[0] as number
-  for (const batch of commit.batches ?? []) yield { sql: insertBatch, parameters: [key, ...encodeBatch(batch)] }
+/**
+ * Keys of conversations by their ids, of those that were written to. A hint: who uses one asks for the id as well, since a
+ * row may have gone, or have another id by now.
+ */
+type Keys = Map<string, number>
+
+const maxKeys = 10_000
+
+const write = function* (commit: Commit, keys: Keys): Script<Outcome<CommitResult>> {
+  const key = yield* writeHead(commit, keys)
+  if (key === undefined) return refused
+  for (const batch of commit.batches ?? []) yield { sql: insertBatch, parameters: encodeBatch(key, batch) }
   const records = commit.records ?? []
   for (let start = 0; start < records.length; start += recordsPerInsert) {
     const part = records.slice(start, start + recordsPerInsert)
-    yield { sql: insertRecords(part.length), parameters: part.flatMap((record) => [key, ...encodeRecord(record)]) }
+    yield { sql: insertRecords(part.length), parameters: encodeRecords(key, part) }
   }
   for (const callId of commit.callIds ?? []) yield { sql: insertCallId, parameters: [key, callId] }
   if (commit.checkpoint !== undefined) {
@@ -109,6 +116,22 @@ const write = function* (commit: Commit): Script<Outcome<CommitResult>> {
     yield { sql: pruneCheckpoints, parameters: [key, key, commit.keepCheckpoints] }
   }
   return committed
+}
+
+/** Guard and head are one statement: it changes the row that it expects, whose key is given, or nothing. */
+const writeHead = function* (commit: Commit, keys: Keys): Script<number | undefined> {
+  const { conversationId, guard } = commit
+  const known = keys.get(conversationId)
+  if (known !== undefined && guard !== "absent") {
+    const changed = yield updateKnownHead(commit, guard, known)
+    if (changed.length > 0) return known
+  }
+  const [row] = yield guard === "absent" ? createHead(commit) : updateHead(commit, guard)
+  if (row === undefined) return undefined
+  const key = row[0] as number
+  if (keys.size >= maxKeys) keys.clear()
+  keys.set(conversationId, key)
+  return key
 }
 
 const readPage = function* ({ after, conversationId, limit, reverse, through }: Range): Script<Page> {
@@ -130,40 +153,53 @@ const readPage = function* ({ after, conversationId, limit, reverse, through }: 
 }
 
 const createHead = ({ adopt, conversationId, head }: Commit): Statement => {
+  const { columns, values } = columnsOf({ ...head, conversationId })
   if (adopt !== undefined) {
-    const { assignments, parameters } = assign({ ...head, conversationId })
     return {
-      sql: `UPDATE conversations SET ${assignments} WHERE id = ? AND sequence = ? AND tail = ?
+      sql: `UPDATE conversations SET ${assigned(columns)} WHERE id = ? AND sequence = ? AND tail = ?
         AND NOT EXISTS (SELECT 1 FROM conversations WHERE id = ?) RETURNING key`,
-      parameters: [...parameters, adopt, head.sequence ?? 0, head.tail ?? null, conversationId]
+      parameters: [...values, adopt, head.sequence ?? 0, head.tail ?? null, conversationId]
     }
   }
-  const columns = Object.entries(columnsOf({ ...head, conversationId }))
   return {
-    sql: `INSERT INTO conversations (${columns.map(([name]) => name).join(", ")})
+    sql: `INSERT INTO conversations (${columns.join(", ")})
       VALUES (${columns.map(() => "?").join(", ")}) ON CONFLICT (id) DO NOTHING RETURNING key`,
-    parameters: columns.map(([, value]) => value)
+    parameters: values
   }
 }
 
-const updateHead = ({ conversationId, head }: Commit, guard: Exclude<Commit["guard"], "absent">): Statement => {
-  const { assignments, parameters } = assign(head)
-  const conditions = Object.entries(columnsOf(guard))
+type HeadGuard = Exclude<Commit["guard"], "absent">
+
+const updateHead = ({ conversationId, head }: Commit, guard: HeadGuard): Statement => {
+  const changes = columnsOf(head)
+  const conditions = columnsOf(guard)
   return {
-    sql: `UPDATE conversations SET ${assignments === "" ? "key = key" : assignments} WHERE id = ?${conditions
-      .map(([name]) => ` AND ${name} IS ?`)
-      .join("")} RETURNING key`,
-    parameters: [...parameters, conversationId, ...conditions.map(([, value]) => value)]
+    sql: `${updateText(changes.columns, conditions.columns)} RETURNING key`,
+    parameters: [...changes.values, conversationId, ...conditions.values]
   }
 }
 
-const assign = (head: Partial<Head>): { readonly assignments: string; readonly parameters: ReadonlyArray<Value> } => {
-  const columns = Object.entries(columnsOf(head))
-  return {
-    assignments: columns.map(([name]) => `${name} = ?`).join(", "),
-    parameters: columns.map(([, value]) => value)
+const updateKnownHead = ({ conversationId, head }: Commit, guard: HeadGuard, key: number): Statement => {
+  const changes = columnsOf(head)
+  const conditions = columnsOf(guard)
+  const shape = `${changes.columns.join()} ${conditions.columns.join()}`
+  let sql = updateTexts.get(shape)
+  if (sql === undefined) {
+    sql = `${updateText(changes.columns, conditions.columns)} AND key = ?`
+    updateTexts.set(shape, sql)
   }
+  return { sql, parameters: [...changes.values, conversationId, ...conditions.values, key], tells: true }
 }
+
+// There are about ten: which fields change depends on the verb, and on what the records of a batch are.
+const updateTexts = new Map<string, string>()
+
+const updateText = (changes: ReadonlyArray<string>, conditions: ReadonlyArray<string>): string =>
+  `UPDATE conversations SET ${changes.length === 0 ? "key = key" : assigned(changes)} WHERE id = ?${conditions
+    .map((column) => ` AND ${column} IS ?`)
+    .join("")}`
+
+const assigned = (columns: ReadonlyArray<string>): string => columns.map((column) => `${column} = ?`).join(", ")
 
 const columnNames: { readonly [K in keyof Head]: string } = {
   conversationId: "id",
@@ -180,13 +216,18 @@ const columnNames: { readonly [K in keyof Head]: string } = {
 }
 
 // Over what is given, which is less than there are columns: this is done twice for each append.
-const columnsOf = (head: Partial<Head>): { readonly [column: string]: Value } => {
-  const columns: { [column: string]: Value } = {}
+const columnsOf = (
+  head: Partial<Head>
+): { readonly columns: ReadonlyArray<string>; readonly values: ReadonlyArray<Value> } => {
+  const columns: Array<string> = []
+  const values: Array<Value> = []
   for (const field of Object.keys(head) as ReadonlyArray<keyof Head>) {
     const value = head[field]
-    if (value !== undefined) columns[columnNames[field]] = typeof value === "boolean" ? Number(value) : value
+    if (value === undefined) continue
+    columns.push(columnNames[field])
+    values.push(typeof value === "boolean" ? Number(value) : value)
   }
-  return columns
+  return { columns, values }
 }
 
 const discard = function* (conversationId: string): Script<Outcome<undefined>> {
@@ -260,7 +301,8 @@ const insertTexts = Array.from(
 )
 const insertRecords = (count: number): string => insertTexts[count - 1]!
 
-const encodeBatch = (row: BatchRow): Array<Value> => [
+const encodeBatch = (key: number, row: BatchRow): ReadonlyArray<Value> => [
+  key,
   row.batchId,
   row.first,
   row.last,
@@ -270,15 +312,13 @@ const encodeBatch = (row: BatchRow): Array<Value> => [
   row.tail
 ]
 
-const encodeRecord = (row: RecordRow): Array<Value> => [
-  row.sequence,
-  row.recordId,
-  row.at,
-  row.schemaVersion,
-  row.salt,
-  row.digest,
-  row.payload
-]
+const encodeRecords = (key: number, rows: ReadonlyArray<RecordRow>): ReadonlyArray<Value> => {
+  const values: Array<Value> = []
+  for (const { at, digest, payload, recordId, salt, schemaVersion, sequence } of rows) {
+    values.push(key, sequence, recordId, at, schemaVersion, salt, digest, payload)
+  }
+  return values
+}
 
 const decodeId = (row: Row): string => row[0] as string
 

@@ -121,8 +121,11 @@ type Query = (statement: Statement) => Effect.Effect<ReadonlyArray<Row>, SqlErro
 
 const query =
   (connection: Connection): Query =>
-  ({ parameters, sql }) =>
-    connection.executeValues(sql, parameters) as Effect.Effect<ReadonlyArray<Row>, SqlError>
+  ({ parameters, sql, tells }) =>
+    connection.executeValues(tells === true ? `${sql} RETURNING 1` : sql, parameters) as Effect.Effect<
+      ReadonlyArray<Row>,
+      SqlError
+    >
 
 const transaction = <A>(query: Query, script: () => Script<Outcome<A>>): Effect.Effect<A, SqlError> => {
   const control = (sql: string) => query({ sql, parameters: [] })

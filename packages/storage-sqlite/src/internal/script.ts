@@ -15,6 +15,8 @@ export type Row = ReadonlyArray<Value>
 export interface Statement {
   readonly sql: string
   readonly parameters: ReadonlyArray<Value>
+  /** Returns nothing, and gives a row if it has changed one: cheaper than RETURNING, for which SQLite makes a table. */
+  readonly tells?: true
 }
 
 export type Script<A> = Generator<Statement, A, ReadonlyArray<Row>>

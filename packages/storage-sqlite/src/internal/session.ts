@@ -21,7 +21,7 @@ export interface Session {
 export const make = (database: DatabaseSync, context: Context.Context<never>): Session => {
   const prepare = preparer(database, true)
   const costs = { statements: 0, transactions: 0, rows: 0 }
-  const query = ({ parameters, sql }: Statement): ReadonlyArray<Row> => {
+  const query = ({ parameters, sql, tells }: Statement): ReadonlyArray<Row> => {
     const { changes, returns, statement } = prepare(sql)
     costs.statements++
     if (returns) {
@@ -29,9 +29,9 @@ export const make = (database: DatabaseSync, context: Context.Context<never>): S
       if (changes) costs.rows += rows.length
       return rows
     }
-    const done = statement.run(...parameters)
-    if (changes) costs.rows += Number(done.changes)
-    return none
+    const changed = Number(statement.run(...parameters).changes)
+    if (changes) costs.rows += changed
+    return tells === true && changed > 0 ? one : none
   }
   return {
     query,
@@ -81,6 +81,7 @@ export const asRows = (rows: ReadonlyArray<unknown>): ReadonlyArray<Row> => {
 const maxPrepared = 256
 
 const none: ReadonlyArray<never> = []
+const one: ReadonlyArray<Row> = [[1]]
 
 const areRows = (rows: ReadonlyArray<unknown>): rows is ReadonlyArray<ReadonlyArray<Value>> =>
   rows.length === 0 || Array.isArray(rows[0])
