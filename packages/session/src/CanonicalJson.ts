@@ -134,57 +134,56 @@ const orderObject = (object: object, depth: number): unknown => {
   return ordered ?? object
 }
 
-/** What is known of a list of keys. */
+/** A list of keys, and what is known of it. */
 interface Order {
+  readonly given: ReadonlyArray<string>
   readonly isOrdered: boolean
-  /** In canonical order; nothing where an object of JavaScript cannot hold them so: integers, `__proto__`, halves of pairs. */
+  /** In canonical order; nothing where no object of JavaScript has it: integers, `__proto__`, halves of pairs. */
   readonly keys: ReadonlyArray<string> | undefined
 }
 
-/** Lists of keys that begin alike. */
-interface KnownKeys {
-  readonly next: Map<string, KnownKeys>
-  order: Order | undefined
-}
-
-const newKnownKeys = (): KnownKeys => ({ next: new Map(), order: undefined })
-
-// Objects come in few shapes: looking the keys up costs a third of sorting them. What would be data as keys is not kept.
-let known = newKnownKeys()
+// Objects come in few shapes, and keys are the same strings in each: to find a list again costs a fifth of sorting it.
+// Lists by their last key, since many begin alike. Long ones are not kept: their keys are data.
+const known = new Map<string, Array<Order>>()
 let knownCount = 0
-const maxKnown = 4096
+const maxKnown = 512
+const maxAlike = 16
 const maxKnownKeys = 32
 const maxKnownLength = 64
 
 const orderOf = (keys: ReadonlyArray<string>): Order => {
-  if (keys.length > maxKnownKeys) return findOrder(keys)
-  let place = known
-  for (const key of keys) {
-    let next = place.next.get(key)
-    if (next === undefined) {
-      if (key.length > maxKnownLength) return findOrder(keys)
-      place.next.set(key, (next = newKnownKeys()))
-      knownCount++
-    }
-    place = next
+  const last = keys[keys.length - 1]
+  if (last === undefined || keys.length > maxKnownKeys) return findOrder(keys)
+  const alike = known.get(last)
+  if (alike !== undefined) {
+    for (const order of alike) if (isSame(order.given, keys)) return order
   }
-  place.order ??= findOrder(keys)
-  const { order } = place
-  if (knownCount > maxKnown) {
-    known = newKnownKeys()
-    knownCount = 0
+  const found = findOrder(keys)
+  if (alike?.length === maxAlike || keys.some((key) => key.length > maxKnownLength)) return found
+  if (++knownCount > maxKnown) {
+    known.clear()
+    knownCount = 1
   }
-  return order
+  known.set(last, [...(known.get(last) ?? []), found])
+  return found
 }
 
-const findOrder = (keys: ReadonlyArray<string>): Order => {
+const isSame = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean => {
+  if (a.length !== b.length) return false
+  for (let i = 0; i < a.length; i++) if (a[i] !== b[i]) return false
+  return true
+}
+
+const findOrder = (given: ReadonlyArray<string>): Order => {
   let isOrdered = true
-  for (let i = 0; i < keys.length; i++) {
-    const key = keys[i]!
-    if (isDigit(key.charCodeAt(0)) || key === "__proto__" || !key.isWellFormed()) return { isOrdered, keys: undefined }
-    if (i > 0 && key < keys[i - 1]!) isOrdered = false
+  for (let i = 0; i < given.length; i++) {
+    const key = given[i]!
+    if (isDigit(key.charCodeAt(0)) || key === "__proto__" || !key.isWellFormed()) {
+      return { given, isOrdered, keys: undefined }
+    }
+    if (i > 0 && key < given[i - 1]!) isOrdered = false
   }
-  return { isOrdered, keys: isOrdered ? keys : keys.toSorted() }
+  return { given, isOrdered, keys: isOrdered ? given : given.toSorted() }
 }
 
 const isDigit = (unit: number): boolean => unit >= 48 && unit <= 57

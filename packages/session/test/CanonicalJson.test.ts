@@ -114,6 +114,21 @@ describe("canonical JSON", () => {
     assert.strictEqual(encoded({ "\ud800": 1, "\uffff": 2, "\ue000": 3 }), '{"\ue000":3,"\ufffd":1,"\uffff":2}')
   })
 
+  it("leaves a text that spells the escape of a surrogate as it is", () => {
+    assert.strictEqual(encoded({ b: "\\ud83d", a: "\\\\ude00" }), String.raw`{"a":"\\\\ude00","b":"\\ud83d"}`)
+    assert.strictEqual(encoded(["\\ud83d", "\ud83d"]), String.raw`["\\ud83d",` + '"\ufffd"]')
+  })
+
+  it("orders keys of more shapes than it remembers, each time it meets them", () => {
+    for (let turn = 0; turn < 2; turn++) {
+      for (let n = 0; n < 600; n++) {
+        const [first, last] = [`b${n}`, `a${n}`]
+        assert.strictEqual(encoded({ [first]: 1, [last]: 2 }), `{"${last}":2,"${first}":1}`)
+        assert.strictEqual(encoded({ [first]: 1, a: 2 }), `{"a":2,"${first}":1}`)
+      }
+    }
+  })
+
   it("refuses two keys that become one", () => {
     const error = refusal({ a: [{ "x\ud800": 1, "x\udc00": 2 }] })
     assert.strictEqual(error._tag, "NotJson")
