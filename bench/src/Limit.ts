@@ -17,7 +17,8 @@ export interface Limit {
 
 export const open = (filename: string, synchronous: Synchronous): Limit => {
   const db = new DatabaseSync(filename)
-  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON; ${tables}`)
+  db.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}; PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 4000; ${tables}`)
   const begin = db.prepare("BEGIN IMMEDIATE")
   const create = db.prepare(
     "INSERT INTO heads VALUES (?, ?, 0, x'00', 1, 'hand', 'idle', NULL, ?, ?) ON CONFLICT DO NOTHING"
