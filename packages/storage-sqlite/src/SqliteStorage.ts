@@ -221,7 +221,7 @@ const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
   "secure_delete = ON",
   "journal_mode = WAL",
   // In pages: the log grows to about 16 MiB before it is taken over. Measured: a tenth less for an append than with 1,000, since
-  // pages that are written again and again go into the file once for four times; the longest pauses are as long.
+  // pages that are written again and again go into the file once for four times; a pause is as long as before or somewhat longer.
   "wal_autocheckpoint = 4000"
 ]
 
