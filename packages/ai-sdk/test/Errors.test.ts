@@ -21,10 +21,10 @@ import {
   providers,
   textOf
 } from "./providers.ts"
-import * as Anthropic from "./protocol/Anthropic.ts"
-import * as OpenAiChat from "./protocol/OpenAiChat.ts"
-import * as OpenAiResponses from "./protocol/OpenAiResponses.ts"
-import * as Server from "./protocol/Server.ts"
+import * as Anthropic from "../src/testing/Anthropic.ts"
+import * as OpenAiChat from "../src/testing/OpenAiChat.ts"
+import * as OpenAiResponses from "../src/testing/OpenAiResponses.ts"
+import * as Server from "../src/testing/Server.ts"
 
 /** How a call fails that is answered so: whole, and as a stream. */
 const failures = Effect.fnUntraced(function* (provider: Provider, reply: Server.Reply) {

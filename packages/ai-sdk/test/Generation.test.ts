@@ -9,8 +9,8 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { callsOf, collect, finishOf, layer, openAiChat, type Provider, providers, textOf } from "./providers.ts"
-import * as Server from "./protocol/Server.ts"
-import type { Turn } from "./protocol/Turn.ts"
+import * as Server from "../src/testing/Server.ts"
+import type { Turn } from "../src/testing/Turn.ts"
 
 const tools = Toolkit.make(
   Tool.make("GetOrder", { description: "Reads an order.", parameters: Schema.Struct({ id: Schema.String }) }),

@@ -10,7 +10,7 @@ import * as Toolkit from "effect/ai/Toolkit"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { layer, providers } from "./providers.ts"
-import * as Server from "./protocol/Server.ts"
+import * as Server from "../src/testing/Server.ts"
 
 /** The smallest PNG there is. */
 const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=="

@@ -5,7 +5,7 @@ import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
 import { layer, providers } from "./providers.ts"
-import * as Server from "./protocol/Server.ts"
+import * as Server from "../src/testing/Server.ts"
 
 describe.each(providers)("$name: the server sees the connection close", (provider) => {
   const head = provider.content({ content: [{ type: "text", text: "As far as" }] })

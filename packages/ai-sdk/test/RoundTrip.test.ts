@@ -5,8 +5,8 @@ import type * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import { anthropic, collect, layer, openAiResponses, type Provider, providers } from "./providers.ts"
-import * as Server from "./protocol/Server.ts"
-import type { Turn } from "./protocol/Turn.ts"
+import * as Server from "../src/testing/Server.ts"
+import type { Turn } from "../src/testing/Turn.ts"
 
 const deferred = { disableToolCallResolution: true, toolCallValidation: "deferred" } as const
 
