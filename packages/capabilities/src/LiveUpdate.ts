@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { RunId, ToolCallId } from "@colloquy/session/Ids"
+import type { ToolCallId } from "@colloquy/session/Ids"
+import { RunId } from "@colloquy/session/Ids"
 import * as Data from "effect/Data"
 import * as Schema from "effect/Schema"
 

@@ -1,4 +1,5 @@
-import { CanonicalRecord, Digest, Ids, type Payload } from "@colloquy/session"
+import type { CanonicalRecord } from "@colloquy/session"
+import { Digest, Ids, type Payload } from "@colloquy/session"
 import { Conversations } from "@colloquy/store"
 import { MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
@@ -76,6 +77,9 @@ const wordsOf = (updates: ReadonlyArray<LiveUpdate.LiveUpdate>) =>
         ? `Recorded ${update.record.sequence}`
         : update._tag
   )
+
+const viewOf = (updates: ReadonlyArray<LiveUpdate.LiveUpdate>) =>
+  updates.reduce(ConversationView.fold, ConversationView.empty)
 
 const withUpdates = ConversationTracker.layerUpdates()
 const tracker = ConversationTracker.ConversationTracker
@@ -277,8 +281,6 @@ describe("joining from a cursor", () => {
       run.publish(delta(3, " or three", 2))
       yield* TestClock.adjust("100 millis")
       yield* settled
-      const viewOf = (updates: ReadonlyArray<LiveUpdate.LiveUpdate>) =>
-        updates.reduce(ConversationView.fold, ConversationView.empty)
       const view = viewOf(early.seen)
       assert.deepStrictEqual(
         view.records.map(({ sequence }) => sequence),

@@ -5,7 +5,9 @@
  * @since 0.1.0
  */
 import * as CommandQueues from "@colloquy/capabilities/CommandQueues"
+import * as ConversationTracker from "@colloquy/capabilities/ConversationTracker"
 import type { ConversationId } from "@colloquy/session/Ids"
+import type { IllegalRecord } from "@colloquy/session/IllegalRecord"
 import type { Input } from "@colloquy/session/Input"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
@@ -22,12 +24,12 @@ import type * as Cause from "effect/Cause"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Agent } from "./Agent.ts"
-import { type ConversationBusy, type InvalidId, NothingToResume } from "./AgentError.ts"
+import { type ConversationBusy, type InvalidId, type InvalidOption, NothingToResume } from "./AgentError.ts"
 import * as Agents from "./Agents.ts"
-import type { Decision } from "./Approvals.ts"
+import type { ApprovalRequest, Decision } from "./Approvals.ts"
 import { hostNamed } from "./internal/hosts.ts"
 import * as Recovering from "./internal/recovering.ts"
-import { cancelSuspended, decideRun, resumeRun } from "./internal/resuming.ts"
+import { cancelSuspended, decideRun, openApprovals, resumeRun } from "./internal/resuming.ts"
 import { decodeConversationId, type Parts, seamsAtHand, type Storage } from "./internal/shared.ts"
 import { startRun } from "./internal/starting.ts"
 import * as Tasks from "./internal/tasks.ts"
@@ -42,7 +44,7 @@ import type {
   RunResult,
   StartError
 } from "./Run.ts"
-import type { RunEvent } from "./RunEvent.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "./RunGate.ts"
 
 /**
@@ -73,6 +75,13 @@ export class AgentRuntime extends Context.Service<
       decisions: ReadonlyArray<Decision>,
       options?: ResumeOptions
     ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | DecideError | E, Exclude<R, Scope.Scope>>
+    /**
+     * The calls of a conversation that wait for a person, for whoever shows them; takes nothing over. When they expire is
+     * known to their agent, and is not among what this gives.
+     */
+    readonly approvals: (
+      conversationId: string
+    ) => Effect.Effect<ReadonlyArray<ApprovalRequest>, InvalidId | InvalidOption | IllegalRecord | ReadError>
     /**
      * Stops the run of a conversation in this process, or ends one that waits for people, and returns when its end is
      * stored; false when there is neither. Background agents that are to end with it are stopped too.
@@ -259,6 +268,17 @@ export const decide = <E, R, A>(
   attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startDecide(agents, conversationId, decisions, options)))
 
 /**
+ * The calls of a conversation that wait for a person; see `AgentRuntime.approvals`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const approvals = (
+  conversationId: string
+): Effect.Effect<ReadonlyArray<ApprovalRequest>, InvalidId | InvalidOption | IllegalRecord | ReadError, AgentRuntime> =>
+  Effect.flatMap(AgentRuntime, (runtime) => runtime.approvals(conversationId))
+
+/**
  * Stops the run of a conversation; see `AgentRuntime.cancel`.
  *
  * @category running
@@ -317,6 +337,7 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
     gate: storage === undefined ? RunGate.make() : RunGate.of(storage.conversations),
     queues: yield* CommandQueues.CommandQueues,
     ownQueues: yield* CommandQueues.make(),
+    tracker: yield* ConversationTracker.ConversationTracker,
     scope: yield* Effect.scope,
     seams: yield* seamsAtHand,
     settings: yield* Effect.serviceOption(SettingsStore)
@@ -331,11 +352,6 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
           resume: (host, conversationId) =>
             resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {})
         })
-  const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
-    hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
-    output: (name: Agent["name"]) => Agents.find(agents, name)?.output
-  })
-
   return AgentRuntime.of({
     start: Effect.fn("AgentRuntime.start")((agent, input, options = {}) =>
       startRun(parts, tasks, agent, input, options)
@@ -346,6 +362,7 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
     startDecide: Effect.fn("AgentRuntime.decide")((agents, conversationId, decisions, options = {}) =>
       decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)
     ),
+    approvals: Effect.fn("AgentRuntime.approvals")((conversation) => openApprovals(parts, conversation)),
     cancel: Effect.fn("AgentRuntime.cancel")(function* (conversation) {
       const conversationId = yield* decodeConversationId(conversation)
       const stopped = yield* gate.stop(conversationId)
@@ -358,19 +375,21 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
 })
 
 /**
- * The runtime with queues in memory, and with the shared writers of its process inside. Runs end with the layer: they are
+ * The runtime with queues and a tracker in memory, and with the shared writers of its process inside. Runs end with the layer: they are
  * interrupted, and their ends are stored.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer: Layer.Layer<AgentRuntime | CommandQueues.CommandQueues, never, ConversationStore> = Layer.suspend(
-  () => Layer.provide(Layer.provideMerge(layerWithout, CommandQueues.layer), Conversations.layer)
-)
+export const layer: Layer.Layer<
+  AgentRuntime | CommandQueues.CommandQueues | ConversationTracker.ConversationTracker,
+  never,
+  ConversationStore
+> = Layer.suspend(() => Layer.provide(Layer.provideMerge(layerWithout, inMemory), Conversations.layer))
 
 /**
- * The runtime over shared writers and queues that the app provides: for apps that also write to conversations themselves,
- * and for queues that last.
+ * The runtime over shared writers, queues and a tracker that the app provides: for apps that also write to conversations
+ * themselves, for queues that last, and to watch what runs do (`ConversationTracker.layerUpdates`).
  *
  * @category layers
  * @since 0.1.0
@@ -378,7 +397,10 @@ export const layer: Layer.Layer<AgentRuntime | CommandQueues.CommandQueues, neve
 export const layerWithout: Layer.Layer<
   AgentRuntime,
   never,
-  ConversationStore | Conversations.Conversations | CommandQueues.CommandQueues
+  | ConversationStore
+  | Conversations.Conversations
+  | CommandQueues.CommandQueues
+  | ConversationTracker.ConversationTracker
 > = Layer.effect(
   AgentRuntime,
   Effect.gen(function* () {
@@ -392,11 +414,18 @@ export const layerWithout: Layer.Layer<
  * @category layers
  * @since 0.1.0
  */
-export const layerEphemeral: Layer.Layer<AgentRuntime | CommandQueues.CommandQueues> = Layer.suspend(() =>
-  Layer.provideMerge(Layer.effect(AgentRuntime, make(undefined)), CommandQueues.layer)
-)
+export const layerEphemeral: Layer.Layer<
+  AgentRuntime | CommandQueues.CommandQueues | ConversationTracker.ConversationTracker
+> = Layer.suspend(() => Layer.provideMerge(Layer.effect(AgentRuntime, make(undefined)), inMemory))
 
 // --- internal ---
+
+const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
+  hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
+  output: (name: Agent["name"]) => Agents.find(agents, name)?.output
+})
+
+const inMemory = Layer.merge(CommandQueues.layer, ConversationTracker.layer)
 
 const attached = <E, A, E2, R>(
   starting: Effect.Effect<RunHandle<E, A>, E2, R>

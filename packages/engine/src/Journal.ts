@@ -190,9 +190,10 @@ const unstored = ConversationId.make("unstored")
 const createdDraft: Draft = { recordId: RecordId.make("created"), payload: { _tag: "ConversationCreated" } }
 const nobody = { epoch: 1, producerId: ProducerId.make("unstored") }
 
+const isSystem = ({ role }: Prompt.Message): boolean => role === "system"
+
 /** The instructions stay in front of the history. */
 const behind = (history: Prompt.Prompt, prompt: Prompt.Prompt): Prompt.Prompt => {
-  const isSystem = ({ role }: Prompt.Message) => role === "system"
   const system = prompt.content.some(isSystem) ? prompt.content : history.content
   return Prompt.fromMessages([
     ...system.filter(isSystem),

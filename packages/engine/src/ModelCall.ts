@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ContextTooLarge } from "./AgentError.ts"
 import type { RunContext } from "./RunContext.ts"
-import { RunEvent } from "./RunEvent.ts"
+import { RunEvent } from "@colloquy/capabilities/RunEvent"
 
 /**
  * A request of a run's step.

@@ -4,6 +4,8 @@
  * @since 0.1.0
  */
 import type { OfferError, OfferOptions, Offered } from "@colloquy/capabilities/CommandQueues"
+import type { UnknownEphemeral } from "@colloquy/capabilities/EphemeralConversations"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { RunId } from "@colloquy/session/Ids"
 import type { EmptyInput, Input } from "@colloquy/session/Input"
 import type * as Payload from "@colloquy/session/Payload"
@@ -27,7 +29,6 @@ import type {
   UnknownSettings
 } from "./AgentError.ts"
 import type { ApprovalRequest, DecisionRejected } from "./Approvals.ts"
-import type { RunEvent } from "./RunEvent.ts"
 import type { LimitOptions, Persistence } from "./RunLimits.ts"
 
 /**
@@ -64,10 +65,16 @@ export interface RunOptions extends ResumeOptions {
   readonly conversationKey?: string | undefined
   /** What the run answers (default: the input's id, else the run's). */
   readonly workKey?: string | undefined
-  /** What was said before, kept by the caller: the store is never touched, also with a conversation id. */
-  readonly history?: Prompt.Prompt | undefined
-  /** Is given the history with this run's messages behind it, once the run is over. */
-  readonly onHistory?: ((history: Prompt.Prompt) => Effect.Effect<void>) | undefined
+  /**
+   * What was said before, kept by the caller: the store is never touched, also with a conversation id. An effect is run
+   * when the run begins: when no other run of its conversation goes on.
+   */
+  readonly history?: Prompt.Prompt | Effect.Effect<Prompt.Prompt, UnknownEphemeral> | undefined
+  /**
+   * Is given the history with this run's messages behind it, once the run is over. What it fails with is logged, and the
+   * run's result says that it is not persisted.
+   */
+  readonly onHistory?: ((history: Prompt.Prompt) => Effect.Effect<void, { readonly message: string }>) | undefined
 }
 
 /**
@@ -90,7 +97,7 @@ export interface RunResult<out A = never> {
   readonly usage: Usage.Usage
   /** The calls that wait for a decision. */
   readonly approvals: ReadonlyArray<ApprovalRequest>
-  /** Everything of the run is in the store. */
+  /** Everything of the run is in the store, or its caller has kept its history. */
   readonly persisted: boolean
 }
 
@@ -127,6 +134,7 @@ export type StartError =
   | InvalidId
   | InvalidOption
   | UnknownSettings
+  | UnknownEphemeral
   | OpenError
 
 /**

@@ -13,7 +13,7 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import type { AgentHost, Delegate } from "./AgentHost.ts"
 import type { Fact, Journal } from "./Journal.ts"
-import { RunEvent } from "./RunEvent.ts"
+import { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { Limits } from "./RunLimits.ts"
 
 /**

@@ -14,7 +14,7 @@ import { type Call, settled, started } from "./CallFacts.ts"
 import { delegated } from "./Delegation.ts"
 import type { Fact } from "./Journal.ts"
 import { type RunContext, write } from "./RunContext.ts"
-import { RunEvent } from "./RunEvent.ts"
+import { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as ToolCall from "./ToolCall.ts"
 
 /**

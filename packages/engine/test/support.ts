@@ -1,5 +1,5 @@
 /** An agent with two tools, and a store to look into. */
-import { CommandQueues } from "@colloquy/capabilities"
+import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { type CanonicalRecord, Ids } from "@colloquy/session"
 import { ConversationStore, Conversations } from "@colloquy/store"
 import { type MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
@@ -44,6 +44,7 @@ export const conversationId = Ids.ConversationId.make("ticket-42")
 export const processOver = (database: MemoryDatabase.MemoryDatabase, faults: MemoryStorage.Options["faults"] = {}) =>
   AgentRuntime.layerWithout.pipe(
     Layer.provideMerge(CommandQueues.layer),
+    Layer.provideMerge(ConversationTracker.layer),
     Layer.provideMerge(Conversations.layer),
     Layer.provideMerge(MemoryStorage.layerWith({ database, faults }))
   )

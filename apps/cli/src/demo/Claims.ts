@@ -21,7 +21,7 @@ const Refund = Tool.make("refund", {
 
 const tools = Toolkit.make(Refund)
 
-export const workshop = Agent.make({
+const workshop = Agent.make({
   name: "workshop",
   instructions: "You are the workshop. Refund what cannot be repaired.",
   toolkit: tools

@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 
 const conversationId = "ticket-2001"
 
-export const night = Agent.make({ name: "night-desk", instructions: "Answer at length." })
+const night = Agent.make({ name: "night-desk", instructions: "Answer at length." })
 
 const words = "To fit the lamp, loosen the clamp, turn the bracket to the front, and push the cable through the fork."
 

@@ -2,10 +2,7 @@
  * The processes of the demo: `worker.js <verb> <database> <payments>`. One dies in the middle of a refund, one in the
  * middle of a sentence, one waits for a person.
  */
-import { CommandQueues } from "@colloquy/capabilities"
 import { AgentRuntime, Approvals } from "@colloquy/engine"
-import { Ids } from "@colloquy/session"
-import { Conversations } from "@colloquy/store"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as Console from "effect/Console"
@@ -17,11 +14,7 @@ import * as Shop from "./Shop.ts"
 
 const [verb = "", database = "", payments = ""] = process.argv.slice(2)
 
-const runtime = AgentRuntime.layerWithout.pipe(
-  Layer.provideMerge(CommandQueues.layer),
-  Layer.provideMerge(Conversations.layer),
-  Layer.provide(SqliteStorage.layer({ filename: database }))
-)
+const runtime = Layer.provide(AgentRuntime.layer, SqliteStorage.layer({ filename: database }))
 
 // The parent waits for this line, then kills this process: the money is gone, and nothing says so yet.
 const announce = Effect.andThen(Console.log("paid, not yet recorded"), Effect.never)
@@ -40,16 +33,14 @@ const ask = Effect.gen(function* () {
 
 /** A person who knows only what the store says. */
 const approve = Effect.gen(function* () {
-  const conversationId = Ids.ConversationId.make(Claims.conversationId)
-  const conversations = yield* Conversations.Conversations
-  const writer = yield* conversations.open(conversationId)
-  const open = Approvals.requests(writer.state(), writer.records(), undefined)
-  const decisions = open.map((request) =>
+  const { conversationId, frontDesk } = Claims
+  const waiting = yield* AgentRuntime.approvals(conversationId)
+  const decisions = waiting.map((request) =>
     Approvals.approve(request, { author: "Mr. Keller", reason: "seen the photo" })
   )
-  const { text } = yield* AgentRuntime.decide(Claims.frontDesk, conversationId, decisions)
+  const { text } = yield* AgentRuntime.decide(frontDesk, conversationId, decisions)
   yield* Console.log(text)
-}).pipe(Effect.scoped)
+})
 
 const answer = Effect.flatMap(({ text }: { readonly text: string }) => Console.log(text))
 

@@ -7,7 +7,7 @@ import type { AgentHost } from "../AgentHost.ts"
 import type * as AgentLoop from "../AgentLoop.ts"
 import type { Journal } from "../Journal.ts"
 import type { ResumeOptions, RunHandle } from "../Run.ts"
-import type { RunEvent } from "../RunEvent.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "../RunGate.ts"
 import { handoffsFrom } from "./hosts.ts"
 import type { Restore } from "./launch.ts"
@@ -17,6 +17,8 @@ import type { Tasks } from "./tasks.ts"
 
 /** A run's place in the gate, and its queues. */
 export interface Place {
+  /** Undefined for a run without a conversation. */
+  readonly conversationId: ConversationId | undefined
   readonly pass: RunGate.Pass
   readonly queues: RunQueues
   readonly commands: Pick<RunHandle<never>, "steer" | "followUp">
@@ -34,6 +36,7 @@ export const enter = Effect.fnUntraced(function* (
   const service = conversationId === undefined ? ownQueues : named
   const queues = yield* service.open(id)
   const place: Place = {
+    conversationId,
     pass,
     queues,
     commands: {
@@ -46,6 +49,7 @@ export const enter = Effect.fnUntraced(function* (
 
 /** The run's context, and how its loop is brought to an end of which everybody is told who should be. */
 export const assemble = Effect.fnUntraced(function* <E>(
+  { tracker }: Parts,
   tasks: Tasks,
   {
     host,
@@ -68,6 +72,11 @@ export const assemble = Effect.fnUntraced(function* <E>(
   const { conversationId, runId } = turn
   const scope = yield* Effect.scope
   const record = recording(turn, seams.recorder, journal)
+  const tracked =
+    place.conversationId === undefined
+      ? undefined
+      : yield* tracker.track({ ...turn, conversationId: place.conversationId, model: host.model })
+  const handoffs = handoffsFrom(host, scope)
   const context = contextOf({
     runId,
     journal,
@@ -77,10 +86,15 @@ export const assemble = Effect.fnUntraced(function* <E>(
     ending: place.pass.ending,
     publish: (event) => {
       if (event._tag === "Recorded") record.onRecords(event.records)
+      tracked?.publish(event)
       publish(event)
     },
     startTask: conversationId === undefined ? undefined : tasks.starter(conversationId),
-    hostOf: handoffsFrom(host, scope)
+    hostOf: (name) => {
+      const found = handoffs(name)
+      if (found === undefined) return undefined
+      return Effect.tap(found, ({ model }) => Effect.sync(() => tracked?.changed({ agent: name, model })))
+    }
   })
   return {
     context,

@@ -10,7 +10,7 @@ import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { RunHandle, RunResult } from "../Run.ts"
-import type { RunEvent } from "../RunEvent.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type * as RunGate from "../RunGate.ts"
 
 /** A run that is stored as begun, and has not done anything yet. */

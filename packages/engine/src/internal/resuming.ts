@@ -102,6 +102,14 @@ export const decideRun = <E, R, A>(
     })
   )
 
+/** What waits for people in a conversation, without taking it over. */
+export const openApprovals = Effect.fnUntraced(function* (parts: Parts, conversation: string) {
+  const conversationId = yield* decodeConversationId(conversation)
+  const { store } = yield* storageOf(parts, conversationId)
+  const { records, state } = yield* load(store, conversationId, yield* store.tail({ conversationId }))
+  return Approvals.requests(state, records, undefined)
+})
+
 /** Ends a run that waits for people; false when there is none. Takes over only what does. */
 export const cancelSuspended = Effect.fnUntraced(function* (parts: Parts, conversationId: ConversationId) {
   const { storage } = parts
@@ -162,7 +170,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       const host = yield* restore(hostOf(found.run))
       const journal = journalOf(writer, options.persistence ?? host.persistence)
       const turn = turnOf(journal.records(), { conversationId, runId, agent, mode })
-      const run = yield* assemble(tasks, { place, host, journal, turn, options, seams, publish })
+      const run = yield* assemble(parts, tasks, { place, host, journal, turn, options, seams, publish })
       yield* tasks.reconcile(run.context)
       yield* RunContext.write(run.context, [
         ...found.facts,

@@ -19,7 +19,7 @@ import * as Metrics from "../Metrics.ts"
 import type { ResumeOptions, RunResult } from "../Run.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
-import type { RunEvent } from "../RunEvent.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { limitsOf } from "./shared.ts"
 import type { Output } from "./spec.ts"
 

@@ -1,5 +1,6 @@
 /** What the verbs of a runtime share. */
 import type { CommandQueues } from "@colloquy/capabilities/CommandQueues"
+import type { ConversationTracker } from "@colloquy/capabilities/ConversationTracker"
 import { ConversationId, idFault } from "@colloquy/session/Ids"
 import * as Seams from "@colloquy/session/Seams"
 import type { Conversations } from "@colloquy/store/Conversations"
@@ -28,6 +29,7 @@ export interface Parts {
   readonly queues: CommandQueues["Service"]
   /** Queues of runs without a conversation. */
   readonly ownQueues: CommandQueues["Service"]
+  readonly tracker: ConversationTracker["Service"]
   readonly scope: Scope.Scope
   readonly seams: SeamsAtHand
   readonly settings: Option.Option<SettingsStore["Service"]>

@@ -18,7 +18,7 @@ import * as RunEnd from "../RunEnd.ts"
 import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
 import { launch } from "./launch.ts"
-import { withValue } from "./running.ts"
+import { type Untyped, withValue } from "./running.ts"
 import {
   checkLimits,
   decodeConversationId,
@@ -74,16 +74,17 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
         storage === undefined || conversationId === undefined
           ? undefined
           : yield* restore(storage.conversations.open(conversationId))
-      const journal = journalOf(writer, options.persistence ?? host.persistence, options.history)
+      const history = Effect.isEffect(options.history) ? yield* restore(options.history) : options.history
+      const journal = journalOf(writer, options.persistence ?? host.persistence, history)
       const turn = turnOf(runId, storedMode ?? host.mode, host.name, journal, options)
-      const run = yield* assemble(tasks, { place, host, journal, turn, options, seams, publish })
+      const run = yield* assemble(parts, tasks, { place, host, journal, turn, options, seams, publish })
       const { context } = run
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
       yield* tasks.reconcile(context)
       yield* RunContext.write(context, yield* restore(startFacts(context, turn, message, options, seams)))
       const result = run.finish(restore(AgentLoop.run(context))).pipe(
-        Effect.tap(() => tellHistory(journal, options)),
+        Effect.flatMap((result) => tellHistory(journal, options, result)),
         Effect.flatMap(withValue(runner.output))
       )
       return { runId, pass: place.pass, commands: place.commands, result }
@@ -163,5 +164,15 @@ const startFacts = <E>(
   })
 
 /** The caller's own history, with what the run said behind it. */
-const tellHistory = (journal: Journal.Journal, { history, onHistory }: RunOptions): Effect.Effect<void> =>
-  onHistory === undefined || history === undefined ? Effect.void : onHistory(journal.prompt({}))
+const tellHistory = (
+  journal: Journal.Journal,
+  { history, onHistory }: RunOptions,
+  result: Untyped
+): Effect.Effect<Untyped> => {
+  if (onHistory === undefined || history === undefined) return Effect.succeed(result)
+  return Effect.matchEffect(onHistory(journal.prompt({})), {
+    onSuccess: () => Effect.succeed({ ...result, persisted: true }),
+    onFailure: ({ message }) =>
+      Effect.as(Effect.logWarning(`the history of run ${result.runId} is not kept: ${message}`), result)
+  })
+}
