@@ -3,13 +3,18 @@
  *
  * @since 0.1.0
  */
+import * as CanonicalJson from "@colloquy/session/CanonicalJson"
+import * as Usage from "@colloquy/session/Usage"
 import * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { ContextTooLarge } from "./AgentError.ts"
+import type { AgentHost } from "./AgentHost.ts"
+import { quietly, usageAttributes, withSpan } from "./internal/spans.ts"
 import type { RunContext } from "./RunContext.ts"
 import { RunEvent } from "@colloquy/capabilities/RunEvent"
 
@@ -49,8 +54,14 @@ export const call = <E>(
   const { host, limits, publish, runId } = context
   const attempt = (retries: number): Effect.Effect<void, AiError.AiError | ContextTooLarge> => {
     let shown = false
-    const take = show(context, request, collect.onPart, () => (shown = true))
-    return Effect.catch(once(context, request, take), (error) => {
+    const told: Array<Response.AnyPart> = []
+    const show = showing(context, request, () => (shown = true))
+    const take = (part: Response.AnyPart) => {
+      collect.onPart(part)
+      told.push(part)
+      show(part)
+    }
+    return Effect.catch(chat(host, once(context, request, take), told), (error) => {
       if (host.isContextOverflow(error)) {
         const { model } = host
         return Effect.fail(
@@ -71,14 +82,7 @@ export const call = <E>(
       )
     })
   }
-  return Effect.withSpan(attempt(0), `chat ${host.model ?? "model"}`, {
-    kind: "client",
-    attributes: {
-      "gen_ai.operation.name": "chat",
-      ...(host.provider === undefined ? {} : { "gen_ai.provider.name": host.provider }),
-      ...(host.model === undefined ? {} : { "gen_ai.request.model": host.model })
-    }
-  })
+  return attempt(0)
 }
 
 // --- internal ---
@@ -98,17 +102,41 @@ const once = <E>(
   )
 }
 
-/** Collects a part, and shows the text of a stream. */
-const show = <E>(
-  { publish, streams }: RunContext<E>,
-  { step }: Request,
-  onPart: (part: Response.AnyPart) => void,
-  onShown: () => void
-) => {
+/** One attempt in a span, with what the provider says of its response. */
+const chat = <E, A>(
+  { model, provider }: AgentHost<E>,
+  attempt: Effect.Effect<A, AiError.AiError>,
+  told: ReadonlyArray<Response.AnyPart>
+): Effect.Effect<A, AiError.AiError> =>
+  quietly(attempt).pipe(
+    Effect.ensuring(Effect.suspend(() => Effect.annotateCurrentSpan(responseAttributes(told)))),
+    withSpan(`chat ${model ?? "model"}`, {
+      kind: "client",
+      attributes: {
+        "gen_ai.operation.name": "chat",
+        ...(provider === undefined ? {} : { "gen_ai.provider.name": provider }),
+        ...(model === undefined ? {} : { "gen_ai.request.model": model })
+      }
+    })
+  )
+
+/** The names of https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
+const responseAttributes = (told: ReadonlyArray<Response.AnyPart>): Record<string, unknown> => {
+  const finish = told.findLast((part) => part.type === "finish")
+  const metadata = told.findLast((part) => part.type === "response-metadata")
+  return {
+    ...(finish === undefined ? {} : { "gen_ai.response.finish_reasons": [finish.reason] }),
+    ...(finish === undefined ? {} : usageAttributes(Usage.fromResponse(finish.usage))),
+    ...(metadata?.id === undefined ? {} : { "gen_ai.response.id": metadata.id }),
+    ...(metadata?.modelId === undefined ? {} : { "gen_ai.response.model": metadata.modelId })
+  }
+}
+
+/** Shows the text of a stream. */
+const showing = <E>({ publish, streams }: RunContext<E>, { step }: Request, onShown: () => void) => {
   let text = 0
   let reasoning = 0
   return (part: Response.AnyPart): void => {
-    onPart(part)
     if (!streams) return
     if (part.type === "text-delta") {
       publish(RunEvent.TextDelta({ step, offset: text, delta: part.delta }))
@@ -140,5 +168,14 @@ const errorOf = (error: unknown): AiError.AiError =>
     : AiError.make({
         module: "ModelCall",
         method: "stream",
-        reason: new AiError.UnknownError({ description: error instanceof Error ? error.message : String(error) })
+        reason: new AiError.UnknownError({ description: wordsOf(error) })
       })
+
+/** What a provider puts into an `error` part is an error, a text, or an object of its own. */
+const wordsOf = (error: unknown): string => {
+  if (typeof error === "object" && error !== null) {
+    if ("message" in error && typeof error.message === "string") return error.message
+    return Result.getOrElse(CanonicalJson.encode(error), () => "an error without words")
+  }
+  return String(error)
+}

@@ -12,6 +12,7 @@ import * as Effect from "effect/Effect"
 import type { AgentHost, HandlerOutcome } from "./AgentHost.ts"
 import { type Call, settled, started } from "./CallFacts.ts"
 import { delegated } from "./Delegation.ts"
+import { withSpan } from "./internal/spans.ts"
 import type { Fact } from "./Journal.ts"
 import { type RunContext, write } from "./RunContext.ts"
 import { RunEvent } from "@colloquy/capabilities/RunEvent"
@@ -55,25 +56,24 @@ export const run = <E>(context: RunContext<E>, calls: ReadonlyArray<Call>): Effe
   const runOne = (call: Call) => {
     const delegate = host.delegate(call.name)
     const ready = journal.isStored() || isReadonly(host, call.name) ? Effect.void : journal.stored(storedWithin)
+    const span = withSpan(`execute_tool ${call.name}`, {
+      attributes: {
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": call.name,
+        "gen_ai.tool.call.id": call.callId
+      }
+    })
     // What has come back is recorded, whatever happens meanwhile: only the handler itself is interrupted.
     return Effect.uninterruptibleMask((restore) =>
       Effect.andThen(
         restore(ready),
         delegate !== undefined
-          ? delegated(context, delegate, call)
-          : restore(handle(call)).pipe(
+          ? span(delegated(context, delegate, call))
+          : span(restore(handle(call))).pipe(
               Effect.tapError((error) => write(context, [settled(runId, host, call, failureOf(error))])),
               Effect.map((outcome) => [settled(runId, host, call, outcome)])
             )
       ).pipe(Effect.flatMap((facts) => settle(facts)))
-    ).pipe(
-      Effect.withSpan(`execute_tool ${call.name}`, {
-        attributes: {
-          "gen_ai.operation.name": "execute_tool",
-          "gen_ai.tool.name": call.name,
-          "gen_ai.tool.call.id": call.callId
-        }
-      })
     )
   }
 

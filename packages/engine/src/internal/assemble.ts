@@ -11,6 +11,7 @@ import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "../RunGate.ts"
 import { handoffsFrom } from "./hosts.ts"
 import type { Restore } from "./launch.ts"
+import { usageAttributes, withSpan } from "./spans.ts"
 import { contextOf, finish, recording } from "./running.ts"
 import type { Parts, SeamsAtHand } from "./shared.ts"
 import type { Tasks } from "./tasks.ts"
@@ -103,11 +104,20 @@ export const assemble = Effect.fnUntraced(function* <E>(
         context,
         Effect.onInterrupt(loop, () => tasks.cancelOf(conversationId))
       ).pipe(
+        Effect.tap(({ outcome, persisted, usage }) =>
+          Effect.annotateCurrentSpan({
+            "colloquy.run.outcome": outcome,
+            ...usageAttributes(usage),
+            ...(conversationId === undefined ? {} : { "colloquy.run.persisted": persisted })
+          })
+        ),
         Effect.onExit((exit) => Effect.andThen(record.tell, tasks.ended(conversationId, exit))),
-        Effect.withSpan(`invoke_agent ${host.name}`, {
+        withSpan(`invoke_agent ${host.name}`, {
           attributes: {
             "gen_ai.operation.name": "invoke_agent",
             "gen_ai.agent.name": turn.agent,
+            ...(host.provider === undefined ? {} : { "gen_ai.provider.name": host.provider }),
+            ...(host.model === undefined ? {} : { "gen_ai.request.model": host.model }),
             "colloquy.run.id": runId,
             ...(conversationId === undefined ? {} : { "gen_ai.conversation.id": conversationId })
           }

@@ -18,6 +18,7 @@ import * as Stream from "effect/Stream"
 import type { AgentHost, Delegate, HandlerOutcome, HostCall, HostOutput } from "../AgentHost.ts"
 import { ContextOverflow } from "../ContextOverflow.ts"
 import * as ToolCall from "../ToolCall.ts"
+import { logFault } from "./spans.ts"
 import type { Failures, Output, Services, Spec, Tools } from "./spec.ts"
 
 export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
@@ -116,9 +117,9 @@ const recover = <E>(cause: Cause.Cause<E>, tool: Tool.Any | undefined): Effect.E
   const found = Cause.findError(cause)
   if (Result.isSuccess(found) && isFaultOfCall(found.success)) return Effect.succeed(failure(found.success.message))
   if (tool?.failureMode === "error" && !Cause.hasInterrupts(cause)) return Effect.failCause(cause)
-  // The handler's own words may hold secrets of the process: the model learns that it broke, the log the rest.
+  // The handler's own words may hold secrets of the process: the model learns that it broke.
   return Effect.as(
-    Effect.logWarning("a tool handler died", cause),
+    logFault(`a handler of the tool ${tool?.name ?? "unknown"} died`, cause),
     failure("The tool broke. It is not known whether it took effect.")
   )
 }
@@ -148,10 +149,7 @@ const asks = (tool: Tool.Any, { callId, params }: HostCall, messages: ReadonlyAr
           return Effect.isEffect(answer) ? answer : Effect.succeed(answer)
         }).pipe(
           Effect.catchCause((cause) =>
-            Effect.as(
-              Effect.logWarning(`whether ${tool.name} needs approval is not known: it is asked for`, cause),
-              true
-            )
+            Effect.as(logFault(`whether ${tool.name} needs approval is not known: it is asked for`, cause), true)
           )
         )
       }
