@@ -31,6 +31,7 @@ import { hostNamed } from "./internal/hosts.ts"
 import * as Recovering from "./internal/recovering.ts"
 import { cancelSuspended, decideRun, openApprovals, resumeRun } from "./internal/resuming.ts"
 import { decodeConversationId, type Parts, seamsAtHand, type Storage } from "./internal/shared.ts"
+import { withSpan } from "./internal/spans.ts"
 import { startRun } from "./internal/starting.ts"
 import * as Tasks from "./internal/tasks.ts"
 import type {
@@ -353,15 +354,15 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
             resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {})
         })
   return AgentRuntime.of({
-    start: Effect.fn("AgentRuntime.start")((agent, input, options = {}) =>
-      startRun(parts, tasks, agent, input, options)
-    ),
-    startResume: Effect.fn("AgentRuntime.resume")((agents, conversationId, options = {}) =>
-      resumeRun(parts, tasks, resumerOf(agents), conversationId, options)
-    ),
-    startDecide: Effect.fn("AgentRuntime.decide")((agents, conversationId, decisions, options = {}) =>
-      decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)
-    ),
+    start: (agent, input, options = {}) =>
+      withSpan("AgentRuntime.start", {})(startRun(parts, tasks, agent, input, options)),
+    startResume: (agents, conversationId, options = {}) =>
+      withSpan("AgentRuntime.resume", {})(resumeRun(parts, tasks, resumerOf(agents), conversationId, options)),
+    startDecide: (agents, conversationId, decisions, options = {}) =>
+      withSpan(
+        "AgentRuntime.decide",
+        {}
+      )(decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)),
     approvals: Effect.fn("AgentRuntime.approvals")((conversation) => openApprovals(parts, conversation)),
     cancel: Effect.fn("AgentRuntime.cancel")(function* (conversation) {
       const conversationId = yield* decodeConversationId(conversation)

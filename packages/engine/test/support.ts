@@ -1,7 +1,7 @@
 /** An agent with two tools, and a store to look into. */
 import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
-import { type CanonicalRecord, Ids } from "@colloquy/session"
-import { ConversationStore, Conversations } from "@colloquy/store"
+import { type CanonicalRecord, Ids, PromptFault } from "@colloquy/session"
+import { ConversationStore, Conversations, StoreError } from "@colloquy/store"
 import { type MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
@@ -26,7 +26,7 @@ const Refund = Tool.make("refund", {
   success: Schema.Void
 })
 
-const tools = Toolkit.make(LookUp, Refund)
+export const tools = Toolkit.make(LookUp, Refund)
 
 export const desk = Agent.make({ name: "desk", instructions: "Help with orders.", toolkit: tools })
 
@@ -58,6 +58,18 @@ const readAll = Effect.gen(function* () {
   const store = yield* ConversationStore.ConversationStore
   return yield* Stream.runCollect(store.read({ conversationId }))
 })
+
+/** The payloads of a conversation's log. */
+export const payloads = Effect.map(readAll, (records) => records.map(({ payload }) => payload))
+
+/** What a provider would refuse in the last request that the model was sent. */
+export const faultsOfLast = Effect.map(ScriptedModel.Requests, (requests) => {
+  const last = requests.all().at(-1)
+  return last === undefined ? [] : PromptFault.check(last.prompt)
+})
+
+export const unavailable = (retryable = false) =>
+  new StoreError.StoreUnavailable({ reason: "connection", retryable, detail: "gone", cause: null })
 
 /** The log as words, one for each record. */
 export const story = Effect.map(readAll, (records) =>

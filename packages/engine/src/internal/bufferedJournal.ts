@@ -6,14 +6,17 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import type { RunId } from "@colloquy/session/Ids"
+import * as ToolCalls from "@colloquy/session/ToolCalls"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { Writer, WriteError } from "@colloquy/store/Writer"
 import * as Clock from "effect/Clock"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Schedule from "effect/Schedule"
 import * as Semaphore from "effect/Semaphore"
 import * as Journal from "../Journal.ts"
+import * as Metrics from "../Metrics.ts"
 import { evolve } from "./drafts.ts"
 
 export const bufferedJournal = (writer: Writer): Journal.Journal => {
@@ -32,7 +35,23 @@ export const bufferedJournal = (writer: Writer): Journal.Journal => {
     )
 
   const state = () => ahead?.state ?? writer.state()
-  const records = () => (ahead === undefined ? writer.records() : [...writer.records(), ...ahead.records])
+  const records = () => {
+    if (ahead === undefined) return writer.records()
+    // A write of which the store did not say that it happened may be in the log already.
+    const stored = new Set(writer.records().map(({ recordId }) => recordId))
+    return [...writer.records(), ...ahead.records.filter(({ recordId }) => !stored.has(recordId))]
+  }
+
+  /** The store's index does not know of calls that wait to be stored. */
+  const usedCallIds = (callIds: ReadonlyArray<string>) =>
+    Effect.map(writer.usedCallIds(callIds), (used) => {
+      const waitingIds = new Set(
+        ahead?.records.flatMap(({ payload }) =>
+          payload._tag === "ModelResponded" ? ToolCalls.declaredIds(payload.content) : []
+        )
+      )
+      return new Set([...used, ...callIds.filter((callId) => waitingIds.has(callId))])
+    })
 
   const keep = Effect.fnUntraced(function* (runId: RunId, facts: Facts) {
     const at = Math.floor(yield* Clock.currentTimeMillis)
@@ -46,24 +65,25 @@ export const bufferedJournal = (writer: Writer): Journal.Journal => {
     return drafted.records
   })
 
-  /** Writes what waits, until the store fails again. */
+  /** Writes what waits, until the store fails again; gives the records of the last batch. */
   const catchUp = Effect.gen(function* () {
+    let written: ReadonlyArray<CanonicalRecord> = []
     for (let next = waiting[0]; next !== undefined; next = waiting[0]) {
-      const written = yield* direct.write(next.runId, next.facts)
+      written = yield* direct.write(next.runId, next.facts)
       waiting.shift()
       ahead =
         waiting.length === 0 || ahead === undefined
           ? undefined
           : { ...ahead, records: ahead.records.slice(written.length) }
     }
+    return written
   })
 
   const write = (runId: RunId, facts: Facts) =>
     Effect.gen(function* () {
       if (waiting.length > 0) {
         const kept = yield* keep(runId, facts)
-        yield* Effect.catchTag(catchUp, "StoreUnavailable", () => Effect.void)
-        return kept
+        return yield* Effect.catchTag(catchUp, "StoreUnavailable", () => Effect.as(countUnstored, kept))
       }
       return yield* Effect.catchTag(direct.write(runId, facts), "StoreUnavailable", (failure) =>
         Effect.andThen(say(runId, failure), keep(runId, facts))
@@ -75,7 +95,7 @@ export const bufferedJournal = (writer: Writer): Journal.Journal => {
     state,
     records,
     prompt: (options) => ConversationPrompt.project(state(), records(), options).prompt,
-    usedCallIds: (callIds) => note(writer.usedCallIds(callIds)),
+    usedCallIds: (callIds) => note(usedCallIds(callIds)),
     isUnavailable: () => lost,
     hasRun: (runId) => direct.hasRun(runId),
     write: (runId, facts) => note(exclusive.withPermit(write(runId, facts))),
@@ -104,8 +124,10 @@ type Facts = readonly [Journal.Fact, ...Array<Journal.Fact>]
 /** A run does not wait long for a store that it can do without for a while. */
 const writeTimeout = Duration.seconds(10)
 
+const countUnstored = Metric.update(Metrics.unstored, 1)
+
 const say = (runId: RunId, failure: StoreUnavailable) =>
   Effect.andThen(
-    Effect.annotateCurrentSpan({ "colloquy.unstored": true }),
+    Effect.all([Effect.annotateCurrentSpan({ "colloquy.unstored": true }), countUnstored]),
     Effect.logWarning(`run ${runId} goes on without its store, and stores later: ${failure.message}`)
   )

@@ -3,7 +3,6 @@ import type { ConversationState, OpenRun } from "@colloquy/session/ConversationS
 import type { AgentName, ApprovalId, ConversationId } from "@colloquy/session/Ids"
 import { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
-import type * as Seams from "@colloquy/session/Seams"
 import { load, type Writer } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
 import * as Clock from "effect/Clock"
@@ -18,8 +17,10 @@ import * as Recovery from "../Recovery.ts"
 import type { DecideError, ResumeError, ResumeOptions, RunFailure, RunHandle, StartError } from "../Run.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { assemble, enter, type Place } from "./assemble.ts"
 import { launch, type Restore } from "./launch.ts"
+import { recording, turnOf } from "./recording.ts"
 import { withValue } from "./running.ts"
 import { checkLimits, decodeConversationId, journalOf, type Parts, seamsOf, type Storage, storageOf } from "./shared.ts"
 import type { Output } from "./spec.ts"
@@ -124,8 +125,18 @@ export const cancelSuspended = Effect.fnUntraced(function* (parts: Parts, conver
       const writer = yield* storage.conversations.open(conversationId)
       const run = writer.state().runs.at(-1)
       if (run?.status !== "suspended") return false
-      const context = { runId: run.runId, journal: journalOf(writer, "strict"), publish: () => undefined }
+      const { recorder } = yield* seamsOf(parts)
+      const journal = journalOf(writer, "strict")
+      const record = recording(turnOf(journal.records(), { ...run, conversationId }), recorder, journal)
+      const context = {
+        runId: run.runId,
+        journal,
+        publish: (event: RunEvent) => {
+          if (event._tag === "Recorded") record.onRecords(event.records)
+        }
+      }
       yield* RunContext.write(context, [...RunEnd.superseded(context), RunEnd.ended(context, "cancelled")])
+      yield* record.tell
       return true
     })
   )
@@ -207,14 +218,3 @@ const stepOf = ({ calls }: ConversationState, { callId }: Approvals.ApprovalRequ
 
 const expiredFacts = (state: ConversationState, request: Approvals.ApprovalRequest): Array<Fact> =>
   Approvals.resolved(request, { decision: "expired" }, stepOf(state, request))
-
-/** What the log says of a run that goes on. */
-const turnOf = (
-  records: ReturnType<Writer["records"]>,
-  turn: Pick<Seams.Turn, "agent" | "mode" | "runId"> & { readonly conversationId: ConversationId }
-): Seams.Turn => {
-  const start = records.find(({ payload }) => payload._tag === "RunStarted" && payload.runId === turn.runId)
-  const { conversationKey, workKey } =
-    start?.payload._tag === "RunStarted" ? start.payload : { conversationKey: undefined, workKey: undefined }
-  return { ...turn, conversationKey, workKey: workKey ?? turn.runId }
-}

@@ -1,9 +1,7 @@
 /** A run between its two edges: what it is made of, and the end that is written whatever happens. */
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
-import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
-import type * as Seams from "@colloquy/session/Seams"
 import * as Usage from "@colloquy/session/Usage"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -91,22 +89,6 @@ export const withValue =
           ...result,
           value: Option.getOrUndefined(value)
         }))
-
-/** Tells the recorder of a run that has ended, with all its records. */
-export const recording = (turn: Seams.Turn, recorder: Seams.Recorder | undefined, journal: Journal) => {
-  if (recorder === undefined) return { onRecords: () => undefined, tell: Effect.void }
-  const isOwn = ({ payload }: CanonicalRecord) => "runId" in payload && payload.runId === turn.runId
-  // A summary may hide the beginning of the run before it is over.
-  const records = journal.records().filter(isOwn)
-  return {
-    onRecords: (fresh: ReadonlyArray<CanonicalRecord>) => void records.push(...fresh.filter(isOwn)),
-    tell: Effect.suspend(() => {
-      const ended = records.findLast(({ payload }) => payload._tag === "RunEnded")
-      if (ended?.payload._tag !== "RunEnded") return Effect.void
-      return recorder({ ...turn, outcome: ended.payload.outcome, records })
-    })
-  }
-}
 
 // --- internal ---
 

@@ -225,7 +225,7 @@ export const fail =
  * @category turns
  * @since 0.1.0
  */
-export const finish = (reason: Response.FinishReason): Response.PartEncoded => ({
+export const finish = (reason: Response.FinishReason): Response.FinishPartEncoded => ({
   type: "finish",
   reason,
   usage: {
