@@ -1,3 +1,4 @@
+import { PromptFault } from "@colloquy/session"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -95,6 +96,8 @@ const logOf = (script: typeof Script.Type, size: number, streaming: boolean) =>
       maxToolRounds: 3,
       modelRetries: 0
     })
+    const requests = (yield* ScriptedModel.Requests).all()
+    for (const { prompt } of requests) assert.deepStrictEqual(PromptFault.check(prompt), [])
     return { result, log: yield* payloads }
   }).pipe(
     Effect.provide([
