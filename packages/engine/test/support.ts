@@ -1,12 +1,13 @@
 /** An agent with two tools, and a store to look into. */
 import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { type CanonicalRecord, Ids, PromptFault } from "@colloquy/session"
-import { ConversationStore, Conversations, StoreError } from "@colloquy/store"
+import { ConversationDriver, ConversationStore, Conversations, StoreError } from "@colloquy/store"
 import { type MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
+import * as TestClock from "effect/testing/TestClock"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { Agent, AgentRuntime } from "../src/index.ts"
@@ -49,6 +50,24 @@ export const processOver = (database: MemoryDatabase.MemoryDatabase, faults: Mem
     Layer.provideMerge(MemoryStorage.layerWith({ database, faults }))
   )
 
+/** A runtime over a driver that a test has made. */
+export const processWith = (driver: ConversationDriver.ConversationDriver["Service"]) =>
+  AgentRuntime.layerWithout.pipe(
+    Layer.provideMerge(CommandQueues.layer),
+    Layer.provideMerge(Conversations.layer),
+    Layer.provideMerge(ConversationStore.layer({})),
+    Layer.provide(Layer.succeed(ConversationDriver.ConversationDriver, driver))
+  )
+
+/** Lets time pass as long as an effect takes: whatever waits for a while goes on at once. */
+export const ticking = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.scoped(
+    Effect.andThen(
+      Effect.forkScoped(Effect.forever(Effect.andThen(TestClock.adjust("500 millis"), Effect.yieldNow))),
+      effect
+    )
+  )
+
 export const lookUp = (id: string, order = "A1") => ({ id, name: "look_up", params: { order } })
 export const refund = (id: string, order = "A1") => ({ id, name: "refund", params: { order } })
 
@@ -58,6 +77,11 @@ const readAll = Effect.gen(function* () {
   const store = yield* ConversationStore.ConversationStore
   return yield* Stream.runCollect(store.read({ conversationId }))
 })
+
+/** A conversation's log, without when and by whom it was written. */
+export const log = Effect.map(readAll, (records) =>
+  records.map(({ batchId, payload, recordId, sequence }) => ({ sequence, batchId, recordId, payload }))
+)
 
 /** The payloads of a conversation's log. */
 export const payloads = Effect.map(readAll, (records) => records.map(({ payload }) => payload))
