@@ -192,11 +192,12 @@ const nobody = { epoch: 1, producerId: ProducerId.make("unstored") }
 
 const isSystem = ({ role }: Prompt.Message): boolean => role === "system"
 
-/** The instructions stay in front of the history. */
+/** Instructions stand in front, in place of those that the history has; without any the history stays as it is. */
 const behind = (history: Prompt.Prompt, prompt: Prompt.Prompt): Prompt.Prompt => {
-  const system = prompt.content.some(isSystem) ? prompt.content : history.content
+  const instructions = prompt.content.filter(isSystem)
+  if (instructions.length === 0) return Prompt.concat(history, prompt)
   return Prompt.fromMessages([
-    ...system.filter(isSystem),
+    ...instructions,
     ...history.content.filter((message) => !isSystem(message)),
     ...prompt.content.filter((message) => !isSystem(message))
   ])

@@ -71,8 +71,8 @@ export interface RunOptions extends ResumeOptions {
    */
   readonly history?: Prompt.Prompt | Effect.Effect<Prompt.Prompt, UnknownEphemeral> | undefined
   /**
-   * Is given the history with this run's messages behind it, once the run is over. What it fails with is logged, and the
-   * run's result says that it is not persisted.
+   * Is given the history with this run's messages behind it, once the run is over, however it ended. What it fails with
+   * is logged, and the run's result says that it is not persisted.
    */
   readonly onHistory?: ((history: Prompt.Prompt) => Effect.Effect<void, { readonly message: string }>) | undefined
 }

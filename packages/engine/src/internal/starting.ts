@@ -18,7 +18,7 @@ import * as RunEnd from "../RunEnd.ts"
 import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
 import { launch } from "./launch.ts"
-import { type Untyped, withValue } from "./running.ts"
+import { withValue } from "./running.ts"
 import {
   checkLimits,
   decodeConversationId,
@@ -84,7 +84,10 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
       yield* tasks.reconcile(context)
       yield* RunContext.write(context, yield* restore(startFacts(context, turn, message, options, seams)))
       const result = run.finish(restore(AgentLoop.run(context))).pipe(
-        Effect.flatMap((result) => tellHistory(journal, options, result)),
+        Effect.onError(() => tellHistory(journal, options)),
+        Effect.flatMap((result) =>
+          Effect.map(tellHistory(journal, options), (persisted = result.persisted) => ({ ...result, persisted }))
+        ),
         Effect.flatMap(withValue(runner.output))
       )
       return { runId, pass: place.pass, commands: place.commands, result }
@@ -163,16 +166,17 @@ const startFacts = <E>(
     ]
   })
 
-/** The caller's own history, with what the run said behind it. */
+/**
+ * The caller's own history, with what the run said behind it: also of a run that failed, as a store would have it. Gives
+ * whether it was kept, if there is one.
+ */
 const tellHistory = (
   journal: Journal.Journal,
-  { history, onHistory }: RunOptions,
-  result: Untyped
-): Effect.Effect<Untyped> => {
-  if (onHistory === undefined || history === undefined) return Effect.succeed(result)
+  { history, onHistory }: RunOptions
+): Effect.Effect<boolean | undefined> => {
+  if (onHistory === undefined || history === undefined) return Effect.undefined
   return Effect.matchEffect(onHistory(journal.prompt({})), {
-    onSuccess: () => Effect.succeed({ ...result, persisted: true }),
-    onFailure: ({ message }) =>
-      Effect.as(Effect.logWarning(`the history of run ${result.runId} is not kept: ${message}`), result)
+    onSuccess: () => Effect.succeed(true),
+    onFailure: ({ message }) => Effect.as(Effect.logWarning(`the history of a run is not kept: ${message}`), false)
   })
 }
