@@ -15,6 +15,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
+import * as Tracer from "effect/Tracer"
 import type { AgentHost, Delegate, HandlerOutcome, HostCall, HostOutput } from "../AgentHost.ts"
 import { ContextOverflow } from "../ContextOverflow.ts"
 import * as ToolCall from "../ToolCall.ts"
@@ -98,9 +99,9 @@ export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
 
 // --- internal ---
 
-/** What is the caller's alone: its call and its scope. No agent asks for either. */
+/** What is the moment's alone: the caller's call, its scope, and its span, under which only the start happens. */
 const withoutRun = <R>(context: Context.Context<R>): Context.Context<R> =>
-  Context.omit(ToolCall.CurrentToolCall, Scope.Scope)(context) as Context.Context<R>
+  Context.omit(ToolCall.CurrentToolCall, Scope.Scope, Tracer.ParentSpan, Tracer.Tracer)(context) as Context.Context<R>
 
 const everything = () => true
 
