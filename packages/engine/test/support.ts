@@ -54,6 +54,7 @@ export const processOver = (database: MemoryDatabase.MemoryDatabase, faults: Mem
 export const processWith = (driver: ConversationDriver.ConversationDriver["Service"]) =>
   AgentRuntime.layerWithout.pipe(
     Layer.provideMerge(CommandQueues.layer),
+    Layer.provideMerge(ConversationTracker.layer),
     Layer.provideMerge(Conversations.layer),
     Layer.provideMerge(ConversationStore.layer({})),
     Layer.provide(Layer.succeed(ConversationDriver.ConversationDriver, driver))
