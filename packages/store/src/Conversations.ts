@@ -86,10 +86,14 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
   const get = (conversationId: ConversationId) =>
     Effect.tapCause(RcMap.get(writers, conversationId), () => RcMap.invalidate(writers, conversationId))
 
+  /** Somebody else has written since: what a writer that was kept has at hand is not the conversation any more. */
+  const isTakenOver = ({ conversationId, epoch }: Writer.Writer) =>
+    Effect.map(store.tail({ conversationId }), (tail) => tail.epoch !== epoch || tail.producerId !== producerId)
+
   const open = Effect.fnUntraced(function* (conversationId: ConversationId, creation: Creation = {}) {
     let writer = yield* get(conversationId)
-    if (writer.isStopped()) {
-      // Whoever still holds the stopped one finds out at the next append; a new one takes the conversation over.
+    if (writer.isStopped() || (yield* isTakenOver(writer))) {
+      // Whoever still holds the old one finds out at the next append; a new one takes the conversation over.
       yield* RcMap.invalidate(writers, conversationId)
       writer = yield* get(conversationId)
     }
