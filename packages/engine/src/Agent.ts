@@ -134,11 +134,9 @@ export const make: {
     persistence: options.persistence ?? "buffer",
     approvalTimeToLive: approvalTimeToLive === undefined ? undefined : Duration.fromInputUnsafe(approvalTimeToLive)
   }
-  for (const { tool } of spec.delegates) {
-    if (toolkit !== undefined && tool.name in toolkit.tools) {
-      throw new RangeError(`agent ${name} has two tools of the name ${tool.name}`)
-    }
-  }
+  const toolNames = [...Object.keys(toolkit?.tools ?? {}), ...spec.delegates.map(({ tool }) => tool.name)]
+  const repeated = toolNames.find((toolName, i) => toolNames.indexOf(toolName) !== i)
+  if (repeated !== undefined) throw new RangeError(`agent ${name} has two tools of the name ${repeated}`)
   return toolkit === undefined ? fromSpec({ ...spec, toolkit: Toolkit.empty }) : fromSpec({ ...spec, toolkit })
 }
 
@@ -159,6 +157,8 @@ export interface DelegateOptions {
  *
  * **Details**
  *
+ * The run stays in its mode, also in `plan`: what the other agent may do is judged by it.
+ *
  * Agents that hand over to each other name themselves: `Agent.handoff({ name: "billing", agent: () => billing })`.
  *
  * @category delegates
@@ -173,13 +173,14 @@ export const handoff = <E, R, A>(
     description,
     parameters: Schema.Struct({ reason: Schema.optionalKey(Schema.String) }),
     success: Schema.String
-  })
+    // It changes nothing outside of the conversation: it may be used in plan mode, and is carried out after a crash.
+  }).annotate(Tool.Readonly, true)
   return { ...delegateOf(to), kind: "handoff", tool, cancelWithParent: false }
 }
 
 /**
  * An agent that works beside another one: a tool that starts it in a child conversation and returns at once. Its end is
- * told to the parent as an input. Needs a conversation id.
+ * told to the parent as an input. Needs a conversation id. It begins in a mode of its own, so `plan` refuses it.
  *
  * @category delegates
  * @since 0.1.0
@@ -198,7 +199,8 @@ export const background = <E, R, A>(
     description,
     parameters: Schema.Struct({ input: Schema.String.annotate({ description: "What to do, in full." }) }),
     success: Schema.Struct({ taskId: Schema.String })
-  })
+    // A task that is recorded is not started again.
+  }).annotate(Tool.Idempotent, true)
   return { ...delegateOf(child), kind: "background", tool, cancelWithParent }
 }
 

@@ -3,10 +3,12 @@
  *
  * @since 0.1.0
  */
+import type { OpenCall } from "@colloquy/session/ConversationState"
 import type * as Payload from "@colloquy/session/Payload"
 import type { WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import type { ContextTooLarge } from "./AgentError.ts"
@@ -56,12 +58,15 @@ export type LoopError<E> = E | AiError.AiError | ContextTooLarge | WriteError
  * @since 0.1.0
  */
 export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effect.fn.Return<Stopped, LoopError<E>> {
-  let needsObject = context.host.output !== undefined && !context.host.hasTools
+  let needsObject = isObjectOnly(context)
   for (let rounds = roundsSoFar(context); ;) {
     yield* Seam.deliver(context)
+    const { host } = context
     yield* Delegation.follow(context)
+    if (context.host !== host) needsObject = isObjectOnly(context)
     const isLast = rounds >= context.limits.maxToolRounds
-    const { messages, response } = yield* Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto")
+    const asked = Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto")
+    const { messages, response } = yield* keepingRequests(context, asked)
     const calls = callsOf(response)
     if (isLast || (calls.length === 0 && response.finishReason !== "pause")) {
       if (!needsObject && (yield* lacksObject(context, response))) {
@@ -71,7 +76,7 @@ export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effe
       }
       const stopped = yield* conclude(context, response, isLast ? "limit-reached" : "completed")
       if (stopped !== undefined) return stopped
-      needsObject = context.host.output !== undefined && !context.host.hasTools
+      needsObject = isObjectOnly(context)
       continue
     }
     rounds++
@@ -196,7 +201,10 @@ const settleCalls = Effect.fnUntraced(function* <E>(
   yield* write(context, [...having("unknown").map(({ call }) => settledWithout(runId, call, "unknown")), ...asked])
 
   const again = new Set(having("repeat").map(({ call }) => call.callId))
-  const fresh = new Set(waiting.filter(({ name }) => waitingPolicy(host, name) === "run").map(({ callId }) => callId))
+  const runs = (call: OpenCall) =>
+    // What a person has approved is run, whatever the tool says of calls that had not started.
+    waitingPolicy(host, call.name) === "run" || Approvals.isApproved(journal.records(), call)
+  const fresh = new Set(waiting.filter(runs).map(({ callId }) => callId))
   const next = (wanted: ReadonlySet<string>) =>
     all.filter(({ callId }) => wanted.has(callId)).map((call) => ({ ...call, attempt: call.attempt + 1 }))
   const judged = yield* CallGate.judge(context, next(fresh), journal.prompt({}).content)
@@ -214,24 +222,50 @@ const suspend = <E>(context: RunContext<E>): Effect.Effect<boolean, WriteError> 
   Effect.uninterruptible(
     Effect.gen(function* () {
       const { journal, runId } = context
-      const approvalIds = journal.state().approvals.flatMap((open) => (open.runId === runId ? [open.approvalId] : []))
-      if (approvalIds.length === 0) return false
+      if (!waitsForPeople(context) || Recovery.hasUnread(journal.records(), { runId })) return false
       const more = yield* Seam.takeOrClose(context, "suspend")
       if (more !== undefined) {
         yield* Seam.landing(context, more, write(context, more.facts))
         return false
       }
-      const run = openRun(context)
-      const mode = run?.mode ?? journal.state().mode
-      yield* write(context, [
-        {
-          name: ["suspended", String(run?.step ?? 0), String(run?.attempt ?? 1)],
-          payload: { _tag: "RunSuspended", runId, approvalIds, mode }
-        }
-      ])
+      yield* write(context, [suspended(context)])
       return true
     })
   )
+
+/**
+ * A model call that fails while requests are open, since an input has come behind them, leaves them open: the run waits
+ * for people again, and its caller gets the error.
+ */
+const keepingRequests = <E, A, E2>(context: RunContext<E>, asking: Effect.Effect<A, E2>): Effect.Effect<A, E2> =>
+  Effect.tapCause(asking, (cause) => {
+    const isLeft = context.journal.isUnavailable() || Cause.hasInterruptsOnly(cause)
+    if (isLeft || !waitsForPeople(context)) return Effect.void
+    return Effect.catch(write(context, [suspended(context)]), (error) =>
+      // The run is left unfinished, with its requests.
+      Effect.logWarning(`that run ${context.runId} waits again is not stored: ${error.message}`)
+    )
+  })
+
+const waitsForPeople = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): boolean =>
+  journal.state().approvals.some((open) => open.runId === runId)
+
+const suspended = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): Fact => {
+  const { approvals, mode } = journal.state()
+  const run = openRun({ journal, runId })
+  return {
+    name: ["suspended", String(run?.step ?? 0), String(run?.attempt ?? 1)],
+    payload: {
+      _tag: "RunSuspended",
+      runId,
+      approvalIds: approvals.flatMap((open) => (open.runId === runId ? [open.approvalId] : [])),
+      mode: run?.mode ?? mode
+    }
+  }
+}
+
+/** The agent's answer is an object, and it has nothing else to do. */
+const isObjectOnly = <E>({ host }: RunContext<E>): boolean => host.output !== undefined && !host.hasTools
 
 /** The agent owes a structured answer, and this one is none. */
 const lacksObject = <E>({ host }: RunContext<E>, response: Payload.ModelResponded): Effect.Effect<boolean> =>

@@ -351,8 +351,14 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
           start: (host, input, options) =>
             startRun(parts, tasks, { host, output: undefined, configurable: new Set() }, input, options),
           resume: (host, conversationId) =>
-            resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {})
+            resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {}),
+          cancel: (conversationId) => cancelOne(conversationId)
         })
+  const cancelOne = Effect.fnUntraced(function* (conversationId: ConversationId) {
+    const stopped = yield* gate.stop(conversationId)
+    yield* tasks.cancelOf(conversationId)
+    return stopped || (yield* cancelSuspended(parts, tasks, conversationId))
+  })
   return AgentRuntime.of({
     start: (agent, input, options = {}) =>
       withSpan("AgentRuntime.start", {})(startRun(parts, tasks, agent, input, options)),
@@ -365,10 +371,7 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
       )(decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)),
     approvals: Effect.fn("AgentRuntime.approvals")((conversation) => openApprovals(parts, conversation)),
     cancel: Effect.fn("AgentRuntime.cancel")(function* (conversation) {
-      const conversationId = yield* decodeConversationId(conversation)
-      const stopped = yield* gate.stop(conversationId)
-      yield* tasks.cancelOf(conversationId)
-      return stopped || (yield* cancelSuspended(parts, conversationId))
+      return yield* cancelOne(yield* decodeConversationId(conversation))
     }),
     recoverable: (options = {}) =>
       storage === undefined ? Stream.empty : Recovering.recoverable(storage, gate, options.takeover === true)

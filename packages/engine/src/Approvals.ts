@@ -139,22 +139,24 @@ export const requests = (
   records: ReadonlyArray<CanonicalRecord>,
   timeToLive: Duration.Duration | undefined
 ): ReadonlyArray<ApprovalRequest> =>
-  state.approvals.map((open) => {
-    const record = records.find(
-      ({ payload }) => payload._tag === "ApprovalRequested" && payload.approvalId === open.approvalId
-    )
-    const requestedAt = record?.at ?? 0
-    return {
-      approvalId: open.approvalId,
-      runId: open.runId,
-      callId: open.callId,
-      name: open.name,
-      params: paramsOf(records, open),
-      parametersDigest: open.parametersDigest,
-      requestedAt,
-      expiresAt: timeToLive === undefined ? undefined : requestedAt + Duration.toMillis(timeToLive)
-    }
-  })
+  state.approvals
+    .filter((open) => isOfOpenCall(state, open))
+    .map((open) => {
+      const record = records.find(
+        ({ payload }) => payload._tag === "ApprovalRequested" && payload.approvalId === open.approvalId
+      )
+      const requestedAt = record?.at ?? 0
+      return {
+        approvalId: open.approvalId,
+        runId: open.runId,
+        callId: open.callId,
+        name: open.name,
+        params: paramsOf(records, open),
+        parametersDigest: open.parametersDigest,
+        requestedAt,
+        expiresAt: timeToLive === undefined ? undefined : requestedAt + Duration.toMillis(timeToLive)
+      }
+    })
 
 /**
  * Whether a standing grant covers a call.
@@ -267,7 +269,7 @@ export const resolved = (
   }: Omit<Decision, "approvalId" | "parametersDigest" | "decision"> & {
     readonly decision: Payload.Decision
   },
-  step: number
+  { attempt, step }: Pick<OpenCall, "attempt" | "step">
 ): Array<Fact> => {
   const { approvalId, callId, name, runId } = request
   const facts: Array<Fact> = [
@@ -296,7 +298,7 @@ export const resolved = (
       name,
       outcome: isAnswer ? "answered" : "rejected",
       isFailure: !isAnswer,
-      result: isAnswer ? (result ?? null) : rejections[decision](reason)
+      result: isAnswer ? (result ?? null) : rejections[decision](reason) + (attempt > 0 ? hadBegun : "")
     }
   })
   return facts
@@ -322,6 +324,13 @@ const rejections = {
   expired: because("Nobody approved this call in time"),
   superseded: because("A newer message came before anybody decided")
 }
+
+// A call that is asked about anew after a crash.
+const hadBegun = " It had begun before, and was cut off by a crash. It is not known whether it took effect."
+
+/** What other producers left behind: a request of a run that is over. */
+const isOfOpenCall = ({ calls }: ConversationState, { callId, runId }: OpenApproval): boolean =>
+  calls.some((call) => call.callId === callId && call.runId === runId)
 
 const bindingOf = ({ approvalId, parametersDigest }: ApprovalRequest) => ({
   approvalId,

@@ -10,7 +10,7 @@ import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { Delegate, HandlerOutcome } from "./AgentHost.ts"
 import { type Call, settled } from "./CallFacts.ts"
-import type { Fact } from "./Journal.ts"
+import type { Fact, Journal } from "./Journal.ts"
 import { openRun, type RunContext, write } from "./RunContext.ts"
 
 /**
@@ -44,6 +44,10 @@ export const delegated = <E>(
         taskId: derive("task", call.callId),
         conversationId: ConversationId.make(derive(conversationId, "task", call.callId))
       }
+      // A crash came before the call's result: whoever goes on has looked after the task.
+      if (isBegun(journal, task.taskId)) {
+        return Effect.succeed([settle({ isFailure: false, result: { taskId: task.taskId } })])
+      }
       const begun: Fact = {
         name: ["task", call.callId],
         payload: { _tag: "BackgroundStarted", agent: delegate.agent, ...task }
@@ -55,9 +59,11 @@ export const delegated = <E>(
     }
     const params = decodeHandoff(call.params)
     if (Result.isFailure(params)) return Effect.succeed([settle(failure(params.failure.message))])
-    if (openRun(context)?.agent !== host.name) {
+    // Siblings run at once: the other handoff may not be written yet.
+    if (context.handover !== undefined || openRun(context)?.agent !== host.name) {
       return Effect.succeed([settle(failure("The conversation was handed over already."))])
     }
+    context.handover = delegate.agent
     const { reason } = params.success
     return Effect.succeed([
       settle({ isFailure: false, result: `${delegate.agent} goes on.` }),
@@ -81,6 +87,7 @@ export const delegated = <E>(
  */
 export const follow = <E>(context: RunContext<E>): Effect.Effect<void, E> =>
   Effect.suspend(() => {
+    context.handover = undefined
     const agent = openRun(context)?.agent
     if (agent === undefined || agent === context.host.name) return Effect.void
     const found = context.hostOf(agent)
@@ -91,6 +98,9 @@ export const follow = <E>(context: RunContext<E>): Effect.Effect<void, E> =>
   })
 
 // --- internal ---
+
+const isBegun = ({ records }: Journal, taskId: string): boolean =>
+  records().some(({ payload }) => payload._tag === "BackgroundStarted" && payload.taskId === taskId)
 
 const failure = (result: string): HandlerOutcome => ({ isFailure: true, result })
 

@@ -63,9 +63,13 @@ export const classify = (state: ConversationState, records: ReadonlyArray<Canoni
     return Decision.Nothing({ reason: state.lastEnded === undefined ? "never-started" : "ended" })
   }
   const approvals = state.approvals.filter(({ runId }) => runId === run.runId)
-  if (run.status === "suspended") return Decision.Await({ run, approvals })
   const waitsForPeople = new Set(approvals.map(({ callId }) => callId))
   const calls = state.calls.filter(({ callId, runId }) => runId === run.runId && !waitsForPeople.has(callId))
+  if (run.status === "suspended") {
+    // A decision that is stored without its resumption lets the run go on: to run what was approved, or when it was the last.
+    const goesOn = approvals.length === 0 || (calls.length > 0 && isDecided(records, run))
+    if (!goesOn) return Decision.Await({ run, approvals })
+  }
   if (calls.length > 0) {
     return Decision.SettleCalls({
       run,
@@ -74,8 +78,7 @@ export const classify = (state: ConversationState, records: ReadonlyArray<Canoni
     })
   }
   const last = records.findLast(({ payload }) => isStep(payload, run))
-  // An input behind the requests is for the model; its response closes them.
-  if (approvals.length > 0 && last?.payload._tag !== "InputRecorded") return Decision.Suspend({ run })
+  if (approvals.length > 0 && !hasUnread(records, run)) return Decision.Suspend({ run })
   return last?.payload._tag === "ModelResponded" && isFinal(last.payload)
     ? Decision.End({ run, response: last.payload })
     : Decision.CallModel({ run })
@@ -93,10 +96,30 @@ export const isFinal = (response: Payload.ModelResponded): boolean =>
   response.finishReason !== "length" &&
   !response.content.some((part) => part.type === "tool-call" && part.providerExecuted !== true)
 
+/**
+ * Whether the last that the run has is an input, which is for the model. Behind requests, its response closes them.
+ *
+ * @category deciding
+ * @since 0.1.0
+ */
+export const hasUnread = (records: ReadonlyArray<CanonicalRecord>, run: Pick<OpenRun, "runId">): boolean =>
+  records.findLast(({ payload }) => isStep(payload, run))?.payload._tag === "InputRecorded"
+
 // --- internal ---
 
+/** Whether one of the requests that the run was suspended for has been decided since. */
+const isDecided = (records: ReadonlyArray<CanonicalRecord>, { runId }: OpenRun): boolean => {
+  const suspended = records.findLast(({ payload }) => payload._tag === "RunSuspended" && payload.runId === runId)
+  if (suspended?.payload._tag !== "RunSuspended") return false
+  const awaited = new Set<string>(suspended.payload.approvalIds)
+  return records.some(
+    ({ payload, sequence }) =>
+      sequence > suspended.sequence && payload._tag === "ApprovalResolved" && awaited.has(payload.approvalId)
+  )
+}
+
 /** What decides how a run goes on. A compaction, a repair, a redaction or a change of mode is looked behind. */
-const isStep = (payload: Payload.Payload, run: OpenRun): boolean => {
+const isStep = (payload: Payload.Payload, run: Pick<OpenRun, "runId">): boolean => {
   switch (payload._tag) {
     case "InputRecorded":
     case "ModelResponded":

@@ -37,6 +37,8 @@ export interface RunContext<E> {
   readonly hostOf: (agent: AgentName) => Effect.Effect<AgentHost<E>, E> | undefined
   /** The agent at work: another one after a handoff. */
   host: AgentHost<E>
+  /** The agent that a call of this step hands over to; the first of several counts. */
+  handover: AgentName | undefined
   /** What has arrived of a response that is not stored yet, as a partial one. */
   inFlight: Effect.Effect<Option.Option<Payload.ModelResponded>, WriteError>
 }
@@ -95,6 +97,7 @@ export const make = <E>({
   ending: ending ?? nothing,
   startTask,
   hostOf: hostOf ?? nothing,
+  handover: undefined,
   inFlight: Effect.succeedNone
 })
 

@@ -47,14 +47,16 @@ export const superseded = ({ journal, runId }: Pick<RunContext<unknown>, "journa
   const { approvals, calls } = journal.state()
   return approvals.flatMap((approval) => {
     if (approval.runId !== runId) return []
-    const step = calls.find(({ callId }) => callId === approval.callId)?.step ?? 1
-    return Approvals.resolved(approval, { decision: "superseded" }, step)
+    const call = calls.find(({ callId }) => callId === approval.callId)
+    const facts = Approvals.resolved(approval, { decision: "superseded" }, call ?? { attempt: 0, step: 1 })
+    // Another producer may have settled the call and left the request open.
+    return call === undefined ? facts.slice(0, 1) : facts
   })
 }
 
 /**
  * Ends a run that does not go on: what had arrived of a response is kept as a partial one, each open call is settled, each
- * open request closed, and the end says why. Does nothing to a run that is over.
+ * open request closed, and the end says why. Does nothing to a run that is over, or that waits for people.
  *
  * @category running
  * @since 0.1.0
@@ -66,7 +68,7 @@ export const end = <E>(
 ): Effect.Effect<void, WriteError> =>
   Effect.gen(function* () {
     const { journal, runId } = context
-    if (openRun(context) === undefined) return
+    if (openRun(context)?.status !== "running") return
     const partial = Option.getOrUndefined(yield* context.inFlight)
     const interrupted = [
       ...unapproved(journal, runId),

@@ -42,7 +42,8 @@ export const deliver = <E>(context: RunContext<E>): Effect.Effect<void, WriteErr
 
 /**
  * Takes whatever the run must still read, or says that it takes nothing in any more: then there is nothing to deliver,
- * and what comes later is refused. With `suspend` follow-ups are handed back instead of being read.
+ * and what comes later is refused. With `suspend` follow-ups are handed back instead of being read,
+ * and what background agents have come to is read when the run goes on.
  *
  * @category running
  * @since 0.1.0
@@ -53,7 +54,8 @@ export const takeOrClose = <E>(
 ): Effect.Effect<Intake | undefined, StoreUnavailable> =>
   Effect.gen(function* () {
     const { journal, queues } = context
-    if (journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
+    // A machine's message closes no request that a person is to decide: it waits with the run.
+    if (edge === "end" && journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
     const commands = yield* edge === "end" ? queues.takeOrClose : queues.takeOrSuspend
     if (commands.length > 0) return intake(context, commands)
     context.ending()

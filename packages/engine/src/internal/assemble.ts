@@ -57,6 +57,7 @@ export const assemble = Effect.fnUntraced(function* <E>(
     host,
     journal,
     options,
+    others = [],
     place,
     publish,
     seams,
@@ -64,6 +65,8 @@ export const assemble = Effect.fnUntraced(function* <E>(
   }: {
     readonly place: Place
     readonly host: AgentHost<E>
+    /** Hosts that are made already, of agents that the run may come to. */
+    readonly others?: ReadonlyArray<AgentHost<E>> | undefined
     readonly journal: Journal
     readonly turn: Seams.Turn
     readonly options: ResumeOptions
@@ -78,7 +81,7 @@ export const assemble = Effect.fnUntraced(function* <E>(
     place.conversationId === undefined
       ? undefined
       : yield* tracker.track({ ...turn, conversationId: place.conversationId, model: host.model })
-  const handoffs = handoffsFrom(host, scope)
+  const handoffs = handoffsFrom([host, ...others], scope)
   const context = contextOf({
     runId,
     journal,
@@ -112,7 +115,7 @@ export const assemble = Effect.fnUntraced(function* <E>(
             ...(conversationId === undefined ? {} : { "colloquy.run.persisted": persisted })
           })
         ),
-        Effect.onExit((exit) => Effect.andThen(record.tell, tasks.ended(conversationId, exit))),
+        Effect.onExit(() => Effect.andThen(record.tell, tasks.ended(context))),
         withSpan(`invoke_agent ${host.name}`, {
           attributes: {
             "gen_ai.operation.name": "invoke_agent",

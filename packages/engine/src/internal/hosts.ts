@@ -17,10 +17,9 @@ export const hostNamed = Effect.fnUntraced(function* <E, R, A>(
   if (given !== undefined) return yield* given.host
   const waiting: Array<AgentHost<E | AiError.AiError>> = []
   for (const agent of Agents.all(source)) waiting.push(yield* agent.host)
-  const seen = new Set<string>()
+  const seen = new Set<string>(Agents.all(source).map(({ name }) => name))
   for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
     if (host.name === name) return host
-    seen.add(host.name)
     for (const delegate of host.delegates) {
       if (delegate.kind !== "handoff" || seen.has(delegate.agent)) continue
       seen.add(delegate.agent)
@@ -32,8 +31,8 @@ export const hostNamed = Effect.fnUntraced(function* <E, R, A>(
 })
 
 /** Where a run finds the agents that it is handed over to: those behind the tools of the agents that were at work. */
-export const handoffsFrom = <E>(first: AgentHost<E>, scope: Scope.Scope) => {
-  const known = new Map<AgentName, AgentHost<E>>([[first.name, first]])
+export const handoffsFrom = <E>(hosts: ReadonlyArray<AgentHost<E>>, scope: Scope.Scope) => {
+  const known = new Map<AgentName, AgentHost<E>>(hosts.map((host) => [host.name, host]))
   return (name: AgentName): Effect.Effect<AgentHost<E>, E> | undefined => {
     const host = known.get(name)
     if (host !== undefined) return Effect.succeed(host)

@@ -3,12 +3,14 @@ import type { ConversationState, OpenRun } from "@colloquy/session/ConversationS
 import type { AgentName, ApprovalId, ConversationId } from "@colloquy/session/Ids"
 import { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
-import { load, type Writer } from "@colloquy/store/Writer"
+import type { ReadError } from "@colloquy/store/StoreError"
+import { load, type Writer, type WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { AwaitingApproval, InvalidOption, NothingToResume, type UnknownAgent } from "../AgentError.ts"
+import * as Stream from "effect/Stream"
+import { AwaitingApproval, type ConversationBusy, InvalidOption, NothingToResume, UnknownAgent } from "../AgentError.ts"
 import type { AgentHost } from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
 import * as Approvals from "../Approvals.ts"
@@ -36,16 +38,14 @@ export interface Resumer<E, R, A> {
 }
 
 /** What brings a run back: a crash, or decisions. Gives the facts to begin with, or why there is nothing to do. */
-type Cause<EH, E> = (situation: {
+type Cause<E> = (situation: {
   readonly conversationId: ConversationId
   readonly state: ConversationState
   readonly records: ReturnType<Writer["records"]>
+  /** The run that is to go on, if there is one, and its open requests. */
   readonly run: OpenRun | undefined
-  readonly host: (run: OpenRun) => Effect.Effect<Pick<AgentHost<unknown>, "approvalTimeToLive">, EH>
-}) => Effect.Effect<
-  { readonly run: OpenRun; readonly cause: Payload.RunResumed["cause"]; readonly facts: ReadonlyArray<Fact> },
-  E
->
+  readonly open: ReadonlyArray<Approvals.ApprovalRequest>
+}) => Effect.Effect<{ readonly cause: Payload.RunResumed["cause"]; readonly facts: ReadonlyArray<Fact> }, E>
 
 export const resumeRun = <E, R, A>(
   parts: Parts,
@@ -54,23 +54,23 @@ export const resumeRun = <E, R, A>(
   conversation: string,
   options: ResumeOptions
 ): Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | ResumeError | E, Exclude<R, Scope.Scope>> =>
-  goOn(parts, tasks, resumer, conversation, options, ({ conversationId, host, records, run, state }) =>
+  goOn(parts, tasks, resumer, conversation, options, ({ conversationId, open, records, run, state }) =>
     Effect.gen(function* () {
       const decision = Recovery.classify(state, records)
       if (decision._tag === "Nothing" || run === undefined) {
         const reason = decision._tag === "Nothing" ? decision.reason : "ended"
         return yield* new NothingToResume({ conversationId, reason })
       }
-      const { approvalTimeToLive } = yield* host(run)
       const now = yield* Clock.currentTimeMillis
-      const expired = Approvals.requests(state, records, approvalTimeToLive).filter((request) =>
-        Approvals.isExpired(request, now)
-      )
+      const expired = open.filter((request) => Approvals.isExpired(request, now))
       if (decision._tag === "Await" && expired.length === 0) {
         const approvalIds = decision.approvals.map(({ approvalId }) => approvalId)
         return yield* new AwaitingApproval({ conversationId, runId: run.runId, approvalIds })
       }
-      return { run, cause: "crash" as const, facts: expired.flatMap((request) => expiredFacts(state, request)) }
+      return {
+        cause: run.status === "suspended" ? ("decision" as const) : ("crash" as const),
+        facts: expired.flatMap((request) => expiredFacts(state, request))
+      }
     })
   )
 
@@ -82,24 +82,22 @@ export const decideRun = <E, R, A>(
   decisions: ReadonlyArray<Approvals.Decision>,
   options: ResumeOptions
 ): Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | DecideError | E, Exclude<R, Scope.Scope>> =>
-  goOn(parts, tasks, resumer, conversation, options, ({ conversationId, host, records, run, state }) =>
+  goOn(parts, tasks, resumer, conversation, options, ({ conversationId, open, state }) =>
     Effect.gen(function* () {
       if (decisions.length === 0) {
         return yield* new InvalidOption({ option: "decisions", value: "[]", reason: "there is none" })
       }
-      const approvalTimeToLive = run === undefined ? undefined : (yield* host(run)).approvalTimeToLive
-      const open = Approvals.requests(state, records, approvalTimeToLive)
       const now = yield* Clock.currentTimeMillis
-      const isKnown = (approvalId: ApprovalId) =>
-        records.some(({ payload }) => payload._tag === "ApprovalRequested" && payload.approvalId === approvalId)
-      const checked = yield* Effect.fromResult(Approvals.check(conversationId, open, isKnown, decisions, now))
-      if (run === undefined) return yield* new NothingToResume({ conversationId, reason: "ended" })
+      const known = yield* knownAmong(parts, conversationId, open, decisions)
+      const checked = yield* Effect.fromResult(
+        Approvals.check(conversationId, open, (approvalId) => known.has(approvalId), decisions, now)
+      )
       const decided = checked.flatMap(([decision, request]) =>
-        Approvals.resolved(request, decision, stepOf(state, request))
+        Approvals.resolved(request, decision, callOf(state, request))
       )
       const expired = open.filter((request) => Approvals.isExpired(request, now))
       const facts = [...decided, ...expired.flatMap((request) => expiredFacts(state, request))]
-      return { run, cause: "decision" as const, facts }
+      return { cause: "decision" as const, facts }
     })
   )
 
@@ -112,10 +110,19 @@ export const openApprovals = Effect.fnUntraced(function* (parts: Parts, conversa
 })
 
 /** Ends a run that waits for people; false when there is none. Takes over only what does. */
-export const cancelSuspended = Effect.fnUntraced(function* (parts: Parts, conversationId: ConversationId) {
+export const cancelSuspended = Effect.fnUntraced(function* (
+  parts: Parts,
+  tasks: Tasks,
+  conversationId: ConversationId
+): Effect.fn.Return<boolean, ConversationBusy | WriteError> {
   const { storage } = parts
   if (storage === undefined) return false
-  const tail = yield* storage.store.tail({ conversationId })
+  const tail = yield* Effect.catchTag(
+    storage.store.tail({ conversationId }),
+    "ConversationNotFound",
+    () => Effect.undefined
+  )
+  if (tail === undefined) return false
   const { state } = yield* load(storage.store, conversationId, tail)
   if (state.runs.at(-1)?.status !== "suspended") return false
   return yield* Effect.scoped(
@@ -137,6 +144,7 @@ export const cancelSuspended = Effect.fnUntraced(function* (parts: Parts, conver
       }
       yield* RunContext.write(context, [...RunEnd.superseded(context), RunEnd.ended(context, "cancelled")])
       yield* record.tell
+      yield* tasks.ended(context)
       return true
     })
   )
@@ -153,7 +161,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
   resumer: Resumer<E, R, A>,
   conversation: string,
   options: ResumeOptions,
-  cause: Cause<E | UnknownAgent, EC>
+  cause: Cause<EC>
 ): Effect.fn.Return<
   RunHandle<RunFailure<E>, A>,
   StartError | NothingToResume | UnknownAgent | E | EC,
@@ -167,27 +175,50 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
     Effect.gen(function* () {
       const writer = yield* restore(openExisting(storage, conversationId))
       const context = yield* Effect.context<R | Scope.Scope>()
-      const hostOf = (run: OpenRun) => Effect.provideContext(resumer.hostNamed(conversationId, run.agent), context)
+      const hostOf = (agent: AgentName) => Effect.provideContext(resumer.hostNamed(conversationId, agent), context)
+      const state = writer.state()
+      const records = writer.records()
+      const open = state.runs.at(-1)
+      const host = open === undefined ? undefined : yield* restore(hostOf(open.agent))
+      // Calls that were made before a handoff are still those of who made them, if it can be found.
+      const caller = open === undefined ? undefined : callerOf(state, records, open)
+      const atCalls =
+        caller === undefined
+          ? host
+          : yield* restore(Effect.catchIf(hostOf(caller), isUnknownAgent, () => Effect.succeed(host)))
       const found = yield* restore(
         cause({
           conversationId,
-          state: writer.state(),
-          records: writer.records(),
-          run: writer.state().runs.at(-1),
-          host: hostOf
+          state,
+          records,
+          run: open,
+          open: Approvals.requests(state, records, atCalls?.approvalTimeToLive).filter(
+            (request) => request.runId === open?.runId
+          )
         })
       )
-      const { agent, attempt, mode, runId } = found.run
-      const host = yield* restore(hostOf(found.run))
+      if (open === undefined || host === undefined || atCalls === undefined) {
+        return yield* new NothingToResume({ conversationId, reason: "ended" })
+      }
+      const { agent, attempt, mode, runId } = open
       const journal = journalOf(writer, options.persistence ?? host.persistence)
       const turn = turnOf(journal.records(), { conversationId, runId, agent, mode })
-      const run = yield* assemble(parts, tasks, { place, host, journal, turn, options, seams, publish })
-      yield* tasks.reconcile(run.context)
+      const run = yield* assemble(parts, tasks, {
+        place,
+        host: atCalls,
+        others: [host],
+        journal,
+        turn,
+        options,
+        seams,
+        publish
+      })
+      yield* restore(tasks.reconcile(run.context))
       yield* RunContext.write(run.context, [
         ...found.facts,
         {
           name: ["resumed", String(attempt + 1)],
-          payload: { _tag: "RunResumed", runId, attempt: attempt + 1, cause: found.cause, agent: host.name }
+          payload: { _tag: "RunResumed", runId, attempt: attempt + 1, cause: found.cause, agent }
         }
       ])
       const decision = Recovery.classify(journal.state(), journal.records())
@@ -196,7 +227,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       }
       const result = run
         .finish(restore(AgentLoop.resume(run.context, decision)))
-        .pipe(Effect.flatMap(withValue(resumer.output(host.name))))
+        .pipe(Effect.flatMap(withValue(resumer.output(agent))))
       return { runId, pass: place.pass, commands: place.commands, result }
     })
   return yield* launch(parts.scope, (restore, publish) =>
@@ -213,8 +244,42 @@ const openExisting = ({ conversations, store }: Storage, conversationId: Convers
     conversations.open(conversationId)
   )
 
-const stepOf = ({ calls }: ConversationState, { callId }: Approvals.ApprovalRequest): number =>
-  calls.find((call) => call.callId === callId)?.step ?? 1
+/** Who made the run's open calls, if that is not the agent at work: a crash came right behind a handoff. */
+const callerOf = (
+  { calls }: ConversationState,
+  records: ReturnType<Writer["records"]>,
+  { agent, runId }: OpenRun
+): AgentName | undefined => {
+  if (!calls.some((call) => call.runId === runId)) return undefined
+  const last = records.findLast(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId)?.payload
+  return last?._tag === "ModelResponded" && last.agent !== agent ? last.agent : undefined
+}
+
+const isUnknownAgent = (error: unknown): error is UnknownAgent => error instanceof UnknownAgent
+
+/** Which of the requests that are decided and not open the log has; a summary may hide them from a model. */
+const knownAmong = (
+  { storage }: Parts,
+  conversationId: ConversationId,
+  open: ReadonlyArray<Approvals.ApprovalRequest>,
+  decisions: ReadonlyArray<Approvals.Decision>
+): Effect.Effect<ReadonlySet<ApprovalId>, ReadError> => {
+  const known = new Set<ApprovalId>()
+  const isOpen = (id: ApprovalId) => open.some(({ approvalId }) => approvalId === id)
+  if (storage === undefined || decisions.every(({ approvalId }) => isOpen(approvalId))) return Effect.succeed(known)
+  return Effect.as(
+    Stream.runForEach(storage.store.read({ conversationId }), ({ payload }) =>
+      Effect.sync(() => {
+        const facts = payload._tag === "Redacted" ? payload.facts : payload
+        if (facts._tag === "ApprovalRequested") known.add(facts.approvalId)
+      })
+    ),
+    known
+  )
+}
+
+const callOf = ({ calls }: ConversationState, { callId }: Approvals.ApprovalRequest) =>
+  calls.find((call) => call.callId === callId) ?? { attempt: 0, step: 1 }
 
 const expiredFacts = (state: ConversationState, request: Approvals.ApprovalRequest): Array<Fact> =>
-  Approvals.resolved(request, { decision: "expired" }, stepOf(state, request))
+  Approvals.resolved(request, { decision: "expired" }, callOf(state, request))

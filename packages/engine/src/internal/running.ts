@@ -147,7 +147,11 @@ const resultOf = <E>(
       content: answer?.content ?? [],
       usage:
         ended?.payload._tag === "RunEnded" ? ended.payload.usage : (RunContext.openRun(context)?.usage ?? Usage.empty),
-      approvals: isWaiting ? Approvals.requests(journal.state(), journal.records(), host.approvalTimeToLive) : [],
+      approvals: isWaiting
+        ? Approvals.requests(journal.state(), journal.records(), host.approvalTimeToLive).filter(
+            (request) => request.runId === runId
+          )
+        : [],
       persisted: journal.conversationId !== undefined && journal.isStored()
     }
   })

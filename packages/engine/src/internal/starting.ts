@@ -81,7 +81,7 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
       const { context } = run
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
-      yield* tasks.reconcile(context)
+      yield* restore(tasks.reconcile(context))
       yield* RunContext.write(context, yield* restore(startFacts(context, turn, message, options, seams)))
       const result = run.finish(restore(AgentLoop.run(context))).pipe(
         Effect.onError(() => tellHistory(journal, options)),
@@ -111,12 +111,15 @@ const turnOf = (
     conversationId: journal.conversationId,
     runId,
     agent,
-    // A conversation goes on in the mode that it is in.
-    mode: mode ?? (state.agent === undefined ? firstMode : state.mode),
+    // A conversation goes on in the mode that it is in; before its first run somebody may have set one.
+    mode: mode ?? (state.agent === undefined && !isModeSet(journal) ? firstMode : state.mode),
     conversationKey,
     workKey: workKey ?? inputId ?? runId
   }
 }
+
+const isModeSet = ({ records }: Journal.Journal): boolean =>
+  records().some(({ payload }) => payload._tag === "ModeChanged")
 
 /** A run of this id has been there before. */
 const refuseKnown = <E>({ journal, runId }: RunContext.RunContext<E>) =>
