@@ -1,6 +1,6 @@
 /** Agents whose calls wait for people, processes that die, and logs as words. */
-import { type CanonicalRecord, type Ids, PromptFault } from "@colloquy/session"
-import { ConversationStore } from "@colloquy/store"
+import { type CanonicalRecord, type Ids, type Payload, PromptFault } from "@colloquy/session"
+import { Conversations, ConversationStore, Writer } from "@colloquy/store"
 import type { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -9,7 +9,7 @@ import * as Stream from "effect/Stream"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import { Agent, type Approvals, ToolCall } from "../src/index.ts"
+import { Agent, Approvals, ToolCall } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { conversationId, processOver } from "./support.ts"
 
@@ -174,3 +174,20 @@ export const requestOf = (
   if (found === undefined) throw new Error(`no request for ${callId}`)
   return found
 }
+
+/** What a person would be shown of a conversation, read from the log. */
+export const openRequests = (id: Ids.ConversationId = conversationId) =>
+  Effect.gen(function* () {
+    const store = yield* ConversationStore.ConversationStore
+    const tail = yield* store.tail({ conversationId: id })
+    const { records, state } = yield* Writer.load(store, id, tail)
+    return Approvals.requests(state, records, undefined)
+  })
+
+/** Appends records as another producer would, or an app. */
+export const append = (payloads: ReadonlyArray<Payload.Written>, id: Ids.ConversationId = conversationId) =>
+  Effect.scoped(
+    Effect.flatMap(Conversations.Conversations, (conversations) =>
+      Effect.flatMap(conversations.open(id), (writer) => writer.append(payloads))
+    )
+  )

@@ -173,33 +173,40 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
   const seams = yield* seamsOf(parts)
   const begin = (restore: Restore, place: Place, publish: Parameters<Parameters<typeof launch>[1]>[1]) =>
     Effect.gen(function* () {
-      const writer = yield* restore(openExisting(storage, conversationId))
       const context = yield* Effect.context<R | Scope.Scope>()
-      const hostOf = (agent: AgentName) => Effect.provideContext(resumer.hostNamed(conversationId, agent), context)
-      const state = writer.state()
-      const records = writer.records()
-      const open = state.runs.at(-1)
-      const host = open === undefined ? undefined : yield* restore(hostOf(open.agent))
-      // Calls that were made before a handoff are still those of who made them, if it can be found.
-      const caller = open === undefined ? undefined : callerOf(state, records, open)
-      const atCalls =
-        caller === undefined
-          ? host
-          : yield* restore(Effect.catchIf(hostOf(caller), isUnknownAgent, () => Effect.succeed(host)))
-      const found = yield* restore(
-        cause({
-          conversationId,
-          state,
-          records,
-          run: open,
-          open: Approvals.requests(state, records, atCalls?.approvalTimeToLive).filter(
-            (request) => request.runId === open?.runId
-          )
-        })
-      )
-      if (open === undefined || host === undefined || atCalls === undefined) {
-        return yield* new NothingToResume({ conversationId, reason: "ended" })
+      const hosts = new Map<AgentName, AgentHost<E | AiError.AiError>>()
+      const hostOf = Effect.fnUntraced(function* (agent: AgentName) {
+        const host = hosts.get(agent) ?? (yield* Effect.provideContext(resumer.hostNamed(conversationId, agent), context))
+        hosts.set(agent, host)
+        return host
+      })
+      const assess = Effect.fnUntraced(function* (state: ConversationState, records: ReturnType<Writer["records"]>) {
+        const open = state.runs.at(-1)
+        const host = open === undefined ? undefined : yield* hostOf(open.agent)
+        // Calls that were made before a handoff are still those of who made them, if it can be found.
+        const caller = open === undefined ? undefined : callerOf(state, records, open)
+        const atCalls =
+          caller === undefined
+            ? host
+            : yield* Effect.catchIf(hostOf(caller), isUnknownAgent, () => Effect.succeed(host))
+        const requests = Approvals.requests(state, records, atCalls?.approvalTimeToLive).filter(
+          (request) => request.runId === open?.runId
+        )
+        const { cause: why, facts } = yield* cause({ conversationId, state, records, run: open, open: requests })
+        if (open === undefined || host === undefined || atCalls === undefined) {
+          return yield* new NothingToResume({ conversationId, reason: "ended" })
+        }
+        return { open, host, atCalls, why, facts }
+      })
+      const tail = yield* restore(existing(storage, conversationId))
+      if (tail.producerId !== storage.conversations.producerId) {
+        // Where there is nothing to do, nobody who may be at work there is disturbed.
+        yield* restore(
+          Effect.flatMap(load(storage.store, conversationId, tail), ({ records, state }) => assess(state, records))
+        )
       }
+      const writer = yield* restore(storage.conversations.open(conversationId))
+      const { atCalls, facts, host, open, why } = yield* restore(assess(writer.state(), writer.records()))
       const { agent, attempt, mode, runId } = open
       const journal = journalOf(writer, options.persistence ?? host.persistence)
       const turn = turnOf(journal.records(), { conversationId, runId, agent, mode })
@@ -215,10 +222,10 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       })
       yield* restore(tasks.reconcile(run.context))
       yield* RunContext.write(run.context, [
-        ...found.facts,
+        ...facts,
         {
           name: ["resumed", String(attempt + 1)],
-          payload: { _tag: "RunResumed", runId, attempt: attempt + 1, cause: found.cause, agent }
+          payload: { _tag: "RunResumed", runId, attempt: attempt + 1, cause: why, agent }
         }
       ])
       const decision = Recovery.classify(journal.state(), journal.records())
@@ -235,13 +242,10 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
   )
 })
 
-/** The writer of a conversation that is there: opening would create it. */
-const openExisting = ({ conversations, store }: Storage, conversationId: ConversationId) =>
-  Effect.andThen(
-    Effect.catchTag(store.tail({ conversationId }), "ConversationNotFound", () =>
-      Effect.fail(new NothingToResume({ conversationId, reason: "unknown-conversation" }))
-    ),
-    conversations.open(conversationId)
+/** The place of a conversation that is there: opening would create it. */
+const existing = ({ store }: Storage, conversationId: ConversationId) =>
+  Effect.catchTag(store.tail({ conversationId }), "ConversationNotFound", () =>
+    Effect.fail(new NothingToResume({ conversationId, reason: "unknown-conversation" }))
   )
 
 /** Who made the run's open calls, if that is not the agent at work: a crash came right behind a handoff. */
