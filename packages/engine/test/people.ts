@@ -30,8 +30,12 @@ const Ship = Tool.make("ship", { parameters, success: Schema.String, needsApprov
 /** Runs at once; a person is asked when a crash cut it off. */
 const Wipe = Tool.make("wipe", { parameters, success: Schema.String }).annotate(ToolCall.OnCrash, "ask")
 
-/** Waits for a person, takes nothing. */
-const Close = Tool.make("close", { success: Schema.String, needsApproval: true })
+/** Waits for a person, and may be called with nothing. */
+const Close = Tool.make("close", {
+  parameters: Schema.Struct({ order: Schema.optionalKey(Schema.String) }),
+  success: Schema.String,
+  needsApproval: true
+})
 
 export const kit = Toolkit.make(Look, Pay, Ship, Wipe, Close)
 
@@ -44,10 +48,10 @@ export const hasty = Agent.make({ name: "clerk", instructions: "Help.", toolkit:
 export const noted = (own: Partial<Record<keyof typeof kit.tools, () => Effect.Effect<string>>> = {}) => {
   const ran: Array<string> = []
   const keys: Array<string> = []
-  const run = (name: keyof typeof kit.tools) => (params: { readonly order?: string } | void) =>
+  const run = (name: keyof typeof kit.tools) => ({ order = "" }: { readonly order?: string }) =>
     Effect.gen(function* () {
       const call = yield* ToolCall.CurrentToolCall
-      ran.push(`${name} ${params?.order ?? ""}`.trim())
+      ran.push(`${name} ${order}`.trim())
       keys.push(call?.idempotencyKey ?? "none")
       return yield* own[name]?.() ?? Effect.succeed("done")
     })
