@@ -140,23 +140,87 @@ describe("Recovery.classify", () => {
     assert.strictEqual(decision._tag, "End")
   })
 
-  it("a suspended run waits for people", () => {
-    const approvalId = Ids.ApprovalId.make("ap")
-    const decision = given(
-      created,
-      started,
-      input,
-      called(1, "a"),
-      {
-        _tag: "ApprovalRequested",
-        runId,
-        approvalId,
-        callId: callId("a"),
-        name: "look",
-        parametersDigest: Digest.text("")
-      },
-      { _tag: "RunSuspended", runId, approvalIds: [approvalId], mode: "execute" }
-    )
-    assert.strictEqual(decision._tag, "Await")
+  describe("with requests", () => {
+    const approvalOf = (id: string) => Ids.ApprovalId.make(`approval-${id}`)
+    const asked = (id: string): Payload.Written => ({
+      _tag: "ApprovalRequested",
+      runId,
+      approvalId: approvalOf(id),
+      callId: callId(id),
+      name: "look",
+      parametersDigest: Digest.text("")
+    })
+    const decided = (id: string, decision: Payload.Decision = "approved"): Payload.Written => ({
+      _tag: "ApprovalResolved",
+      approvalId: approvalOf(id),
+      decision,
+      scope: "once"
+    })
+    const suspended = (...ids: ReadonlyArray<string>): Payload.Written => ({
+      _tag: "RunSuspended",
+      runId,
+      approvalIds: ids.map(approvalOf),
+      mode: "execute"
+    })
+    const resumed: Payload.Written = { _tag: "RunResumed", runId, attempt: 2, cause: "decision", agent }
+    const log = [created, started, input, called(1, "a", "b")]
+
+    it("a suspended run waits for people", () => {
+      const decision = given(...log, asked("a"), asked("b"), suspended("a", "b"))
+      assert.isTrue(decision._tag === "Await" && decision.approvals.length === 2)
+    })
+
+    it("only people are waited for, which was not written yet", () => {
+      assert.strictEqual(given(...log, asked("a"), begun("b"), settled("b"))._tag, "Suspend")
+    })
+
+    it("calls that nobody is asked about are settled first", () => {
+      const decision = given(...log, asked("a"), begun("b"))
+      assert.isTrue(decision._tag === "SettleCalls")
+      if (decision._tag !== "SettleCalls") return
+      assert.strictEqual(decision.started.length + decision.waiting.length, 1)
+      assert.strictEqual(decision.started[0]?.callId, "b")
+    })
+
+    it("an input behind the requests is for the model", () => {
+      assert.strictEqual(given(...log, asked("a"), begun("b"), settled("b"), input)._tag, "CallModel")
+    })
+
+    it("an approved call that has not started waits to be run", () => {
+      const decision = given(...log, asked("a"), asked("b"), suspended("a", "b"), decided("a"), resumed)
+      assert.isTrue(decision._tag === "SettleCalls" && decision.waiting[0]?.callId === "a")
+    })
+
+    it("a denied one that is not the last: the run waits again", () => {
+      const decision = given(
+        ...log,
+        asked("a"),
+        asked("b"),
+        suspended("a", "b"),
+        decided("a", "denied"),
+        settled("a"),
+        resumed
+      )
+      assert.strictEqual(decision._tag, "Suspend")
+    })
+
+    it("suspended, and a decision is stored: what was approved runs", () => {
+      const decision = given(...log, asked("a"), asked("b"), suspended("a", "b"), decided("a"))
+      assert.isTrue(decision._tag === "SettleCalls" && decision.waiting.length === 1)
+    })
+
+    it("suspended, and a denial is stored: the others are still waited for", () => {
+      const decision = given(...log, asked("a"), asked("b"), suspended("a", "b"), decided("a", "denied"), settled("a"))
+      assert.isTrue(decision._tag === "Await" && decision.approvals.length === 1)
+    })
+
+    it("suspended, and the last decision is stored: the model is called", () => {
+      const one = [created, started, input, called(1, "a"), asked("a"), suspended("a")]
+      assert.strictEqual(given(...one, decided("a", "denied"), settled("a"))._tag, "CallModel")
+    })
+
+    it("suspended, beside a call that is left out for good: people are waited for", () => {
+      assert.strictEqual(given(...log, asked("a"), begun("b"), suspended("a"))._tag, "Await")
+    })
   })
 })
