@@ -357,7 +357,8 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
   const cancelOne = Effect.fnUntraced(function* (conversationId: ConversationId) {
     const stopped = yield* gate.stop(conversationId)
     yield* tasks.cancelOf(conversationId)
-    return stopped || (yield* cancelSuspended(parts, tasks, conversationId))
+    // Also behind a stop: what it met may have come to wait for people in that moment.
+    return (yield* cancelSuspended(parts, tasks, conversationId)) || stopped
   })
   return AgentRuntime.of({
     start: (agent, input, options = {}) =>

@@ -54,6 +54,8 @@ export const takeOrClose = <E>(
 ): Effect.Effect<Intake | undefined, StoreUnavailable> =>
   Effect.gen(function* () {
     const { journal, queues } = context
+    // The end of a task may be in the log already, and on its way into the state.
+    if (journal.state().tasks.length > 0) yield* Effect.ignore(journal.settle)
     // A machine's message closes no request that a person is to decide: it waits with the run.
     if (edge === "end" && journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
     const commands = yield* edge === "end" ? queues.takeOrClose : queues.takeOrSuspend

@@ -2,8 +2,6 @@ import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as Tool from "effect/ai/Tool"
 import { Agent, AgentRuntime, Approvals } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { append, call, clerk, kit, noted, prompts, read, shown, tale } from "./people.ts"
@@ -100,12 +98,11 @@ describe("a mode of the app's own", () => {
   })
 
   it.effect("may be what plan means", () => {
-    const Note = Tool.make("note", { success: Schema.String })
     const notes = Agent.make({
       name: "clerk",
       instructions: "Note.",
       toolkit: kit,
-      modes: { plan: (tool) => tool.name === Note.name || tool.name === "wipe" }
+      modes: { plan: (tool) => tool.name === "wipe" }
     })
     const { layer, ran } = noted()
     return Effect.gen(function* () {
