@@ -19,6 +19,7 @@ type RowId =
   | "disk-bytes"
   | "observe-latency"
   | "engine-step"
+  | "live-updates"
 
 export interface Row {
   readonly id: RowId

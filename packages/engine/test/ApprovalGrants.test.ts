@@ -117,9 +117,7 @@ describe("a summary", () => {
         const second = yield* again()
         assert.deepStrictEqual(ran, ["pay A1", "pay B2"])
         const before = yield* read()
-        const late = yield* Effect.flip(
-          AgentRuntime.decide(clerk, conversationId, [Approvals.approve(approvals[0]!)])
-        )
+        const late = yield* Effect.flip(AgentRuntime.decide(clerk, conversationId, [Approvals.approve(approvals[0]!)]))
         assert.isTrue(late instanceof AgentError.DecisionRejected && late.reason === "closed")
         assert.deepStrictEqual(yield* read(), before)
         assert.strictEqual(second.approvals.length, 1)
@@ -156,7 +154,9 @@ describe("requests of several runs", () => {
         second.approvals.map(({ callId, runId }) => `${runId} ${callId}`),
         ["r2 c2"]
       )
-      const old = yield* Effect.flip(AgentRuntime.decide(clerk, conversationId, [Approvals.approve(first.approvals[0]!)]))
+      const old = yield* Effect.flip(
+        AgentRuntime.decide(clerk, conversationId, [Approvals.approve(first.approvals[0]!)])
+      )
       assert.isTrue(old instanceof AgentError.DecisionRejected && old.reason === "closed")
       const done = yield* AgentRuntime.decide(clerk, conversationId, [Approvals.approve(second.approvals[0]!)])
       assert.strictEqual(done.text, "ok")

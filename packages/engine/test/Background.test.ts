@@ -57,7 +57,10 @@ describe("a background agent", () => {
         ])
         const last = (yield* prompts)[1]!.content.at(-1)!
         assert.include(JSON.stringify(last), JSON.stringify({ taskId: Ids.derive("task", "c1") }))
-        assert.deepStrictEqual((yield* tale(child)).slice(1), [`start ${Ids.derive("task", Ids.derive("task", "c1"))}`, "input user"])
+        assert.deepStrictEqual((yield* tale(child)).slice(1), [
+          `start ${Ids.derive("task", Ids.derive("task", "c1"))}`,
+          "input user"
+        ])
         yield* open
         yield* settledIn
         // It is kept for the next run, which reads it behind its own input, once.
@@ -74,11 +77,7 @@ describe("a background agent", () => {
         yield* sound()
         yield* sound(child)
       }).pipe(
-        Effect.provide([
-          fresh(),
-          layer,
-          ScriptedModel.layer([begins, text("meanwhile"), text("so"), text("welcome")])
-        ])
+        Effect.provide([fresh(), layer, ScriptedModel.layer([begins, text("meanwhile"), text("so"), text("welcome")])])
       )
     })
   )

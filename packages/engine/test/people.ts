@@ -48,13 +48,15 @@ export const hasty = Agent.make({ name: "clerk", instructions: "Help.", toolkit:
 export const noted = (own: Partial<Record<keyof typeof kit.tools, () => Effect.Effect<string>>> = {}) => {
   const ran: Array<string> = []
   const keys: Array<string> = []
-  const run = (name: keyof typeof kit.tools) => ({ order = "" }: { readonly order?: string }) =>
-    Effect.gen(function* () {
-      const call = yield* ToolCall.CurrentToolCall
-      ran.push(`${name} ${order}`.trim())
-      keys.push(call?.idempotencyKey ?? "none")
-      return yield* own[name]?.() ?? Effect.succeed("done")
-    })
+  const run =
+    (name: keyof typeof kit.tools) =>
+    ({ order = "" }: { readonly order?: string }) =>
+      Effect.gen(function* () {
+        const call = yield* ToolCall.CurrentToolCall
+        ran.push(`${name} ${order}`.trim())
+        keys.push(call?.idempotencyKey ?? "none")
+        return yield* own[name]?.() ?? Effect.succeed("done")
+      })
   return {
     ran,
     keys,

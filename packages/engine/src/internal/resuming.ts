@@ -176,7 +176,8 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       const context = yield* Effect.context<R | Scope.Scope>()
       const hosts = new Map<AgentName, AgentHost<E | AiError.AiError>>()
       const hostOf = Effect.fnUntraced(function* (agent: AgentName) {
-        const host = hosts.get(agent) ?? (yield* Effect.provideContext(resumer.hostNamed(conversationId, agent), context))
+        const host =
+          hosts.get(agent) ?? (yield* Effect.provideContext(resumer.hostNamed(conversationId, agent), context))
         hosts.set(agent, host)
         return host
       })
