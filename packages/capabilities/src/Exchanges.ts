@@ -5,7 +5,7 @@
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
+import type * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import type { RunId, ToolCallId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
