@@ -125,7 +125,8 @@ interface Draft {
   readonly runId: RunId
   readonly head: CanonicalRecord
   readonly members: Array<CanonicalRecord>
-  readonly settled: Map<string, { readonly name: string; readonly sequence: number }>
+  /** The record of each call's result. */
+  readonly settled: Map<string, number>
   readonly cutBefore: number | undefined
   unsettled: number
 }
@@ -148,13 +149,13 @@ const viewOf = (
     const measured = measures.of(state, draft, openRuns.has(runId), options)
     let { tokens } = measured
     const results: Array<ShownResult> = []
-    for (const { callId, contentTokens } of measured.results) {
-      const result = settled.get(callId)
-      if (result === undefined) continue
+    for (const { callId, contentTokens, name } of measured.results) {
+      const sequence = settled.get(callId)
+      if (sequence === undefined) continue
       const saving = contentTokens - measures.clearedTokens
       const isCleared = cleared.has(callId)
       if (isCleared) tokens -= saving
-      results.push({ ...result, callId, saving, isCleared })
+      results.push({ callId, name, sequence, saving, isCleared })
     }
     return { kind, runId, head, members, results, tokens, cutBefore }
   })
@@ -224,7 +225,7 @@ const group = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>
         if (settledAt.get(key) === record.sequence) pending.delete(key)
         if (draft === undefined || draft.settled.has(facts.callId)) break
         draft.members.push(record)
-        draft.settled.set(facts.callId, { name: facts.name, sequence: record.sequence })
+        draft.settled.set(facts.callId, record.sequence)
         draft.unsettled--
         break
       }

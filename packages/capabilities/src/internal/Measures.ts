@@ -14,7 +14,11 @@ import { messagesOf } from "./messages.ts"
 /** With every result shown. */
 interface Measured {
   readonly tokens: number
-  readonly results: ReadonlyArray<{ readonly callId: ToolCallId; readonly contentTokens: number }>
+  readonly results: ReadonlyArray<{
+    readonly callId: ToolCallId
+    readonly name: string
+    readonly contentTokens: number
+  }>
 }
 
 interface Piece {
@@ -74,7 +78,11 @@ export class Measures {
       if (message.role !== "tool") continue
       for (const part of message.content) {
         if (part.type !== "tool-result") continue
-        results.push({ callId: ToolCallId.make(part.id), contentTokens: Tokens.ofResult(part, counter) })
+        results.push({
+          callId: ToolCallId.make(part.id),
+          name: part.name,
+          contentTokens: Tokens.ofResult(part, counter)
+        })
       }
     }
     return { tokens, results }
