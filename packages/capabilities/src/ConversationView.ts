@@ -70,6 +70,8 @@ export const fold = (view: ConversationView, update: LiveUpdate): ConversationVi
     }
     case "ToolProgress":
       return { ...view, progress: new Map([...view.progress, [update.callId, update.result]]) }
+    case "CannotShrink":
+      return view
     case "Gap":
       return { ...view, coming: undefined, hasGap: true }
   }

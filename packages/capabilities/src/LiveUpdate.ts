@@ -34,6 +34,7 @@ export interface Cursor extends Schema.Schema.Type<typeof Cursor> {}
  *   starts. Once the response is recorded, the record stands for all of them.
  * - `Reset`: what came of this step is void.
  * - `ToolProgress`: a preliminary result; the next one, or the record of the result, stands for it.
+ * - `CannotShrink`: a request is too large by our estimate, and nothing of it can be compacted.
  * - `Gap`: the watcher was too slow, and updates are missing: reload what is stored behind `cursor.sequence`.
  *
  * @category models
@@ -51,6 +52,7 @@ export type LiveUpdate = Data.TaggedEnum<{
     readonly name: string
     readonly result: unknown
   }
+  CannotShrink: { readonly cursor: Cursor; readonly runId: RunId; readonly tokens: number; readonly reason: string }
   Gap: { readonly cursor: Cursor }
 }>
 

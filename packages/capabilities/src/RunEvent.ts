@@ -15,6 +15,8 @@ import * as Data from "effect/Data"
  *   code units from the beginning of the response's text or reasoning.
  * - `Reset`: what came of this step is void; the model is called again.
  * - `ToolProgress`: a preliminary result. Never stored.
+ * - `CannotShrink`: the request for `step` has so many tokens by our estimate, at the maximum or over it, and nothing of
+ *   it can be compacted. It is sent all the same.
  *
  * @category models
  * @since 0.1.0
@@ -25,6 +27,7 @@ export type RunEvent = Data.TaggedEnum<{
   ReasoningDelta: { readonly step: number; readonly offset: number; readonly delta: string }
   Reset: { readonly step: number }
   ToolProgress: { readonly callId: ToolCallId; readonly name: string; readonly result: unknown }
+  CannotShrink: { readonly step: number; readonly tokens: number; readonly reason: string }
 }>
 
 /**

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
 import { AgentName } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as AiError from "effect/ai/AiError"
@@ -76,6 +77,8 @@ export interface Options<T extends Tools, EI, RI, EM, RM, D extends ReadonlyArra
   readonly configurable?: ReadonlyArray<Configurable> | undefined
   /** What a run does when the store fails (default `buffer`). */
   readonly persistence?: RunLimits.Persistence | undefined
+  /** How history is compacted when it grows too large (default: never). */
+  readonly compaction?: CompactionOptions | undefined
   /** After this long an undecided request for approval counts as denied (default: never). */
   readonly approvalTimeToLive?: Duration.Input | undefined
 }
@@ -132,6 +135,7 @@ export const make: {
     configurable: new Set(configurable),
     limits: { maxToolRounds, modelRetries, toolConcurrency },
     persistence: options.persistence ?? "buffer",
+    compaction: options.compaction,
     approvalTimeToLive: approvalTimeToLive === undefined ? undefined : Duration.fromInputUnsafe(approvalTimeToLive)
   }
   const toolNames = [...Object.keys(toolkit?.tools ?? {}), ...spec.delegates.map(({ tool }) => tool.name)]

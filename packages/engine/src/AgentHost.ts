@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
+import type { SummaryModel } from "@colloquy/capabilities/SummaryModel"
 import type * as Digest from "@colloquy/session/Digest"
 import type { AgentName, ToolCallId } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
@@ -83,6 +85,12 @@ export interface AgentHost<out E> {
   readonly mode: Mode
   readonly limits: Limits
   readonly persistence: Persistence
+  /** How history is compacted; undefined: never. */
+  readonly compaction: CompactionOptions | undefined
+  /** What the tools count in a request, in tokens. */
+  readonly toolTokens: number
+  /** Its own model, as a summary needs it. */
+  readonly summaryModel: SummaryModel
   readonly approvalTimeToLive: Duration.Duration | undefined
   readonly instructions: string
   readonly provider: string | undefined

@@ -16,6 +16,7 @@ import { crashPolicy, waitingPolicy } from "./AgentHost.ts"
 import * as Approvals from "./Approvals.ts"
 import { type Call, callsOf, settledWithout, started } from "./CallFacts.ts"
 import * as CallGate from "./CallGate.ts"
+import * as ContextWindow from "./ContextWindow.ts"
 import * as Delegation from "./Delegation.ts"
 import type { Fact } from "./Journal.ts"
 import * as Recovery from "./Recovery.ts"
@@ -63,9 +64,12 @@ export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effe
     yield* Seam.deliver(context)
     const { host } = context
     yield* Delegation.follow(context)
+    const window = yield* ContextWindow.beforeCall(context)
+    // What came while it was compacted is for this call, too.
+    if (window?._tag === "Compacted") yield* Seam.deliver(context)
     if (context.host !== host) needsObject = isObjectOnly(context)
     const isLast = rounds >= context.limits.maxToolRounds
-    const asked = Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto")
+    const asked = Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto", window?.estimate.raw)
     const { messages, response } = yield* keepingRequests(context, asked)
     const calls = callsOf(response)
     if (isLast || (calls.length === 0 && response.finishReason !== "pause")) {

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type { OfferError, OfferOptions, Offered } from "@colloquy/capabilities/CommandQueues"
+import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
 import type { UnknownEphemeral } from "@colloquy/capabilities/EphemeralConversations"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { RunId } from "@colloquy/session/Ids"
@@ -40,6 +41,8 @@ import type { LimitOptions, Persistence } from "./RunLimits.ts"
 export interface ResumeOptions extends LimitOptions {
   /** What the run does when the store fails. */
   readonly persistence?: Persistence | undefined
+  /** How history is compacted when it grows too large; undefined: as the agent says. */
+  readonly compaction?: CompactionOptions | undefined
   /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */
   readonly streaming?: boolean | undefined
   /** Is shown every event of the run, in order. It must not wait: the run goes on behind it. */

@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import type { OpenRun } from "@colloquy/session/ConversationState"
 import type { AgentName, ConversationId, RunId } from "@colloquy/session/Ids"
@@ -27,6 +28,10 @@ export interface RunContext<E> {
   readonly limits: Limits
   /** Whether model calls are made part by part, to be watched. */
   readonly streams: boolean
+  /** Undefined: history is never compacted. */
+  readonly compactor: Compactor | undefined
+  /** What a history of the caller's counts, in tokens. */
+  readonly historyTokens: number
   /** Shows an event to whoever watches; never waits for anybody. */
   readonly publish: (event: RunEvent) => void
   /** The run takes nothing in any more. */
@@ -65,6 +70,8 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly queues?: RunQueues | undefined
   readonly limits?: Limits | undefined
   readonly streams?: boolean | undefined
+  readonly compactor?: Compactor | undefined
+  readonly historyTokens?: number | undefined
   readonly publish?: ((event: RunEvent) => void) | undefined
   readonly ending?: (() => void) | undefined
   readonly startTask?: TaskStarter<E> | undefined
@@ -76,7 +83,9 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
  * @since 0.1.0
  */
 export const make = <E>({
+  compactor,
   ending,
+  historyTokens,
   host,
   hostOf,
   journal,
@@ -93,6 +102,8 @@ export const make = <E>({
   queues: queues ?? noQueues,
   limits: limits ?? host.limits,
   streams: streams ?? false,
+  compactor,
+  historyTokens: historyTokens ?? 0,
   publish: publish ?? nothing,
   ending: ending ?? nothing,
   startTask,

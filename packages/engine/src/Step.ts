@@ -14,11 +14,13 @@ import * as Response from "effect/ai/Response"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import type { ContextTooLarge } from "./AgentError.ts"
-import { type AgentHost, crashPolicy } from "./AgentHost.ts"
+import { ContextTooLarge } from "./AgentError.ts"
+import type { AgentHost } from "./AgentHost.ts"
+import * as ContextWindow from "./ContextWindow.ts"
 import type { Journal } from "./Journal.ts"
 import * as ModelCall from "./ModelCall.ts"
-import { openRun, type RunContext } from "./RunContext.ts"
+import type { RunContext } from "./RunContext.ts"
+import * as Seam from "./Seam.ts"
 
 /**
  * A response that is ready to be stored, and the messages that it answers.
@@ -34,23 +36,18 @@ export interface Responded {
 /**
  * Calls the model with what the conversation shows, and gives its response as a record's payload, with ids of calls that
  * the conversation has not used yet. Nothing is written; until the response is, `context.inFlight` gives what has arrived.
+ * When the provider says that the request is too large it is compacted once, where that is on, and the call made once more.
  *
  * @category running
  * @since 0.1.0
  */
 export const respond = Effect.fnUntraced(function* <E>(
   context: RunContext<E>,
-  answer: ModelCall.Request["answer"]
+  answer: ModelCall.Request["answer"],
+  estimatedInputTokens?: number | undefined
 ): Effect.fn.Return<Responded, AiError.AiError | ContextTooLarge | WriteError> {
   const { host, journal, runId } = context
-  const { model, provider } = host
-  const step = (openRun(context)?.step ?? 0) + 1
-  const prompt = journal.prompt({
-    instructions: host.instructions,
-    provider,
-    model,
-    unsettled: (name) => (crashPolicy(host, name) === "omit" ? "omit" : "unknown")
-  })
+  const step = ContextWindow.nextStep(context)
   let parts: Array<Response.AnyPart> = []
   const payloadOf = (content: Content) => ({
     _tag: "ModelResponded" as const,
@@ -58,6 +55,7 @@ export const respond = Effect.fnUntraced(function* <E>(
     step,
     agent: host.name,
     ...describe(parts, host),
+    ...(estimatedInputTokens === undefined ? {} : { estimatedInputTokens: Math.round(estimatedInputTokens) }),
     content
   })
   context.inFlight = Effect.suspend(() => {
@@ -67,10 +65,18 @@ export const respond = Effect.fnUntraced(function* <E>(
       Option.some({ ...payloadOf(content), partial: true as const })
     )
   })
-  yield* ModelCall.call(
-    context,
-    { step, prompt, answer },
-    { onPart: (part) => parts.push(part), onReset: () => (parts = []) }
+  const collect = { onPart: (part: Response.AnyPart) => parts.push(part), onReset: () => (parts = []) }
+  const ask = Effect.suspend(() => {
+    const prompt = journal.prompt(ContextWindow.projection(context))
+    return Effect.as(ModelCall.call(context, { step, prompt, answer }, collect), prompt)
+  })
+  const prompt = yield* Effect.catchIf(ask, isTooLarge, (tooLarge) =>
+    Effect.flatMap(ContextWindow.afterOverflow(context), (hasRoom) => {
+      if (!hasRoom) return Effect.fail(tooLarge)
+      collect.onReset()
+      // What came while it was compacted is for this call, too.
+      return Effect.andThen(Seam.deliver(context), ask)
+    })
   )
   const content = answer === "auto" ? encodeContent(parts) : encodeContent(parts).filter(isNoCall)
   const unique = yield* withFreshIds(journal, content, runId, step)
@@ -78,6 +84,9 @@ export const respond = Effect.fnUntraced(function* <E>(
 })
 
 // --- internal ---
+
+const isTooLarge = (error: AiError.AiError | ContextTooLarge): error is ContextTooLarge =>
+  error instanceof ContextTooLarge
 
 type Content = ReadonlyArray<Prompt.AssistantMessagePartEncoded>
 

@@ -84,6 +84,11 @@ export const make = (): LiveChannel => {
               result: event.result
             })
           )
+        case "CannotShrink": {
+          flush()
+          const { reason, tokens } = event
+          return show(LiveUpdate.CannotShrink({ cursor: cursor(), runId, tokens, reason }))
+        }
         case "Recorded":
           flush()
           for (const record of event.records) {

@@ -1,8 +1,10 @@
 /** What a run needs beside its agent and its log, whether it starts or goes on. */
+import * as Compaction from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import { ConversationId, derive, type RunId } from "@colloquy/session/Ids"
 import type * as Seams from "@colloquy/session/Seams"
 import * as Effect from "effect/Effect"
+import { InvalidOption } from "../AgentError.ts"
 import type { AgentHost } from "../AgentHost.ts"
 import type * as AgentLoop from "../AgentLoop.ts"
 import type { Journal } from "../Journal.ts"
@@ -54,6 +56,7 @@ export const assemble = Effect.fnUntraced(function* <E>(
   { tracker }: Parts,
   tasks: Tasks,
   {
+    historyTokens = 0,
     host,
     journal,
     options,
@@ -70,6 +73,8 @@ export const assemble = Effect.fnUntraced(function* <E>(
     readonly journal: Journal
     readonly turn: Seams.Turn
     readonly options: ResumeOptions
+    /** What the caller's own history counts, in tokens. */
+    readonly historyTokens?: number | undefined
     readonly seams: SeamsAtHand
     readonly publish: (event: RunEvent) => void
   }
@@ -82,8 +87,11 @@ export const assemble = Effect.fnUntraced(function* <E>(
       ? undefined
       : yield* tracker.track({ ...turn, conversationId: place.conversationId, model: host.model })
   const handoffs = handoffsFrom([host, ...others], scope)
+  const compactor = yield* compactorOf(options.compaction ?? host.compaction)
   const context = contextOf({
     runId,
+    compactor,
+    historyTokens,
     journal,
     host,
     queues: place.queues,
@@ -129,3 +137,15 @@ export const assemble = Effect.fnUntraced(function* <E>(
       )
   }
 })
+
+// --- internal ---
+
+const compactorOf = (
+  options: Compaction.Options | undefined
+): Effect.Effect<Compaction.Compactor | undefined, InvalidOption> =>
+  options === undefined
+    ? Effect.undefined
+    : Effect.mapError(
+        Compaction.make(options),
+        ({ option, reason, value }) => new InvalidOption({ option: `compaction.${option}`, value, reason })
+      )

@@ -1,4 +1,6 @@
 /** From an agent to its host: instructions are made, the model is built, handlers are taken from the caller's context. */
+import * as SummaryModel from "@colloquy/capabilities/SummaryModel"
+import * as Tokens from "@colloquy/capabilities/Tokens"
 import * as CanonicalJson from "@colloquy/session/CanonicalJson"
 import * as Digest from "@colloquy/session/Digest"
 import * as AiError from "effect/ai/AiError"
@@ -52,6 +54,12 @@ export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
     mode: agent.mode,
     limits: agent.limits,
     persistence: agent.persistence,
+    compaction: agent.compaction,
+    toolTokens: Tokens.ofTools(tools.values(), Context.get(services, Tokens.Tokenizer)),
+    summaryModel: SummaryModel.fromService(Context.get(services, LanguageModel.LanguageModel), {
+      name: Option.getOrUndefined(Context.getOption(services, Model.ModelName)),
+      isContextOverflow: Context.get(services, ContextOverflow)
+    }),
     approvalTimeToLive: agent.approvalTimeToLive,
     instructions,
     provider: Option.getOrUndefined(Context.getOption(services, Model.ProviderName)),

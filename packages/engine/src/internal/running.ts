@@ -1,4 +1,5 @@
 /** A run between its two edges: what it is made of, and the end that is written whatever happens. */
+import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
@@ -34,6 +35,8 @@ export interface Making<E> {
   readonly publish: (event: RunEvent) => void
   readonly startTask: RunContext.RunContext<E>["startTask"]
   readonly hostOf: RunContext.RunContext<E>["hostOf"]
+  readonly compactor: Compactor | undefined
+  readonly historyTokens: number
 }
 
 /** A run's context, with everything that it stores counted and shown. */

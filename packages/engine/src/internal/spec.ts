@@ -1,4 +1,5 @@
 /** What an agent is made of, with the types of its tools: what a host is made from. */
+import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
 import type { AgentName } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as LanguageModel from "effect/ai/LanguageModel"
@@ -54,6 +55,7 @@ export interface Spec<in out T extends Tools, out E, out R, out A> {
   readonly configurable: ReadonlySet<Configurable>
   readonly limits: Limits
   readonly persistence: Persistence
+  readonly compaction: CompactionOptions | undefined
   readonly approvalTimeToLive: Duration.Duration | undefined
 }
 

@@ -1,4 +1,5 @@
 /** How a run begins: with an input. */
+import * as Tokens from "@colloquy/capabilities/Tokens"
 import { type AgentName, RunId } from "@colloquy/session/Ids"
 import * as Input from "@colloquy/session/Input"
 import type { Mode } from "@colloquy/session/Payload"
@@ -77,7 +78,16 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
       const history = Effect.isEffect(options.history) ? yield* restore(options.history) : options.history
       const journal = journalOf(writer, options.persistence ?? host.persistence, history)
       const turn = turnOf(runId, storedMode ?? host.mode, host.name, journal, options)
-      const run = yield* assemble(parts, tasks, { place, host, journal, turn, options, seams, publish })
+      const run = yield* assemble(parts, tasks, {
+        place,
+        host,
+        journal,
+        turn,
+        options,
+        historyTokens: history === undefined ? 0 : Tokens.ofPrompt(history, yield* Tokens.Tokenizer),
+        seams,
+        publish
+      })
       const { context } = run
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
