@@ -425,6 +425,7 @@ export const layerEphemeral: Layer.Layer<
 
 // --- internal ---
 
+/** Agents as whoever goes on with a run looks for them. */
 const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
   hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
   output: (name: Agent["name"]) => Agents.find(agents, name)?.output

@@ -120,6 +120,12 @@ describe("a model call that fails for now", () => {
   )
 })
 
+const watching = (events: Array<RunEvent.RunEvent>) => ({
+  conversationId,
+  streaming: true,
+  onEvent: (event: RunEvent.RunEvent) => void events.push(event)
+})
+
 describe("a stream that fails for now", () => {
   const broken = chunks([
     { type: "reasoning-start", id: "r" },
@@ -128,12 +134,6 @@ describe("a stream that fails for now", () => {
     { type: "text-delta", id: "t", delta: "On i" },
     { type: "error", error: AiError.make({ module: "M", method: "m", reason: rateLimit("1 second") }) }
   ])
-
-  const watching = (events: Array<RunEvent.RunEvent>) => ({
-    conversationId,
-    streaming: true,
-    onEvent: (event: RunEvent.RunEvent) => void events.push(event)
-  })
 
   it.effect("is made again behind a reset of what was shown; only the whole response is stored", () =>
     Effect.gen(function* () {

@@ -42,9 +42,9 @@ const noting = () => {
 
 const tagsOf = ({ records }: Seams.EndedTurn) => records.map(({ payload }) => payload._tag)
 
-describe("a turn's preamble", () => {
-  const preamble = (text: string | undefined) => Effect.provideService(Seams.TurnPreamble, () => Effect.succeed(text))
+const preamble = (text: string | undefined) => Effect.provideService(Seams.TurnPreamble, () => Effect.succeed(text))
 
+describe("a turn's preamble", () => {
   it.effect("is recorded with the input, shown in this run's model calls, and in no later one", () =>
     Effect.gen(function* () {
       const turns: Array<Seams.Turn> = []
@@ -252,15 +252,15 @@ describe("who records runs", () => {
   })
 })
 
-describe("a history that the caller keeps", () => {
-  const turn = (input: string, history: Prompt.Prompt, options: { readonly streaming?: boolean } = {}) =>
-    Effect.gen(function* () {
-      const kept = yield* Deferred.make<Prompt.Prompt>()
-      const onHistory = (next: Prompt.Prompt) => Effect.asVoid(Deferred.succeed(kept, next))
-      const exit = yield* Effect.exit(AgentRuntime.run(desk, input, { conversationId, history, onHistory, ...options }))
-      return { exit, history: yield* Deferred.await(kept) }
-    })
+const turn = (input: string, history: Prompt.Prompt, options: { readonly streaming?: boolean } = {}) =>
+  Effect.gen(function* () {
+    const kept = yield* Deferred.make<Prompt.Prompt>()
+    const onHistory = (next: Prompt.Prompt) => Effect.asVoid(Deferred.succeed(kept, next))
+    const exit = yield* Effect.exit(AgentRuntime.run(desk, input, { conversationId, history, onHistory, ...options }))
+    return { exit, history: yield* Deferred.await(kept) }
+  })
 
+describe("a history that the caller keeps", () => {
   it.effect("comes back extended, turn by turn; the store is never touched", () =>
     Effect.gen(function* () {
       let history = Prompt.make([

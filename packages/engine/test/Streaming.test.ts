@@ -110,6 +110,10 @@ const logOf = (script: typeof Script.Type, size: number, streaming: boolean) =>
     ])
   )
 
+const responded = (step: number) => (event: RunEvent.RunEvent) =>
+  event._tag === "Recorded" &&
+  event.records.some(({ payload }) => payload._tag === "ModelResponded" && payload.step === step)
+
 describe("a streamed run", () => {
   it.effect.prop(
     "leaves the same records and result as one that is not streamed",
@@ -143,9 +147,6 @@ describe("a streamed run", () => {
       )
       assert.strictEqual(events.at(-1)?._tag, "Recorded")
       const place = (isIt: (event: RunEvent.RunEvent) => boolean) => events.findIndex(isIt)
-      const responded = (step: number) => (event: RunEvent.RunEvent) =>
-        event._tag === "Recorded" &&
-        event.records.some(({ payload }) => payload._tag === "ModelResponded" && payload.step === step)
       assert.isBelow(
         place((event) => event._tag === "TextDelta"),
         place(responded(1))

@@ -278,13 +278,13 @@ describe("telemetry keeps to itself what is said", () => {
   )
 })
 
+const counted = (metric: Metric.Counter<number>, attributes: Record<string, string>) =>
+  Effect.map(Metric.value(Metric.withAttributes(metric, attributes)), ({ count }) => count)
+
+const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.provideService(effect, Metric.MetricRegistry, new Map())
+
 describe("the metrics of runs", () => {
-  const counted = (metric: Metric.Counter<number>, attributes: Record<string, string>) =>
-    Effect.map(Metric.value(Metric.withAttributes(metric, attributes)), ({ count }) => count)
-
-  const isolated = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
-    Effect.provideService(effect, Metric.MetricRegistry, new Map())
-
   it.effect("count runs by outcome, steps, calls by outcome, and tokens", () =>
     isolated(
       Effect.gen(function* () {

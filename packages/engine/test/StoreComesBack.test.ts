@@ -1,0 +1,219 @@
+import { PromptFault } from "@colloquy/session"
+import { Conversations } from "@colloquy/store"
+import { MemoryDatabase, MemoryDriver } from "@colloquy/storage-memory"
+import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
+import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import { AgentRuntime } from "../src/index.ts"
+import { ScriptedModel } from "../src/testing/index.ts"
+import {
+  calls,
+  conversationId,
+  desk,
+  handlers,
+  lookUp,
+  payloads,
+  processOver,
+  processWith,
+  refund,
+  story,
+  text,
+  ticking,
+  unavailable
+} from "./support.ts"
+
+describe("a store that comes back", () => {
+  it.effect("lets a handler begin that waits for its start to be stored; one that only reads has not waited", () =>
+    Effect.gen(function* () {
+      const did: Array<string> = []
+      let down = false
+      const looked = yield* Deferred.make<void>()
+      const note = (what: string) => Effect.sync(() => void did.push(`${what}${down ? "" : " with the store"}`))
+      yield* Effect.gen(function* () {
+        const run = yield* AgentRuntime.start(desk, "go", { conversationId })
+        yield* Deferred.await(looked)
+        // The other handler only begins behind a wait.
+        assert.deepStrictEqual(did, ["look up"])
+        down = false
+        const result = yield* ticking(run.await)
+        assert.isTrue(result.persisted)
+        assert.deepStrictEqual(did, ["look up", "refund with the store"])
+        assert.deepStrictEqual((yield* story).slice(3), [
+          "responded 1",
+          "started c1 1",
+          "started c2 1",
+          "settled c2 success",
+          "settled c1 success",
+          "responded 2",
+          "ended completed"
+        ])
+      }).pipe(
+        Effect.provide([
+          processOver(MemoryDatabase.make(), {
+            beforeCommit: () => Effect.suspend(() => (down ? unavailable() : Effect.void))
+          }),
+          handlers({
+            refund: () => note("refund"),
+            look_up: () =>
+              note("look up").pipe(Effect.andThen(Deferred.succeed(looked, undefined)), Effect.as({ status: "" }))
+          }),
+          ScriptedModel.layer([
+            () => Effect.sync(() => ((down = true), calls([refund("c1"), lookUp("c2")]))),
+            text("ok")
+          ])
+        ])
+      )
+    })
+  )
+
+  it.effect("gives each response ids of its own, whether its index can be asked or not", () =>
+    ticking(
+      Effect.gen(function* () {
+        for (const readable of [true, false]) {
+          const database = MemoryDatabase.make()
+          let down = false
+          const memory = MemoryDriver.make(database, {
+            beforeCommit: () => Effect.suspend(() => (down ? unavailable() : Effect.void))
+          })
+          const driver: typeof memory = {
+            ...memory,
+            callIds: (id, ids) => (down && !readable ? unavailable() : memory.callIds(id, ids))
+          }
+          yield* Effect.gen(function* () {
+            const result = yield* AgentRuntime.run(desk, "go", { conversationId, runId: "r1" })
+            assert.isTrue(result.persisted)
+            assert.strictEqual((yield* AgentRuntime.run(desk, "again", { conversationId })).text, "done")
+            const ids = (yield* payloads).flatMap((payload) =>
+              payload._tag === "ToolCallSettled" ? [payload.callId] : []
+            )
+            assert.strictEqual(ids.length, 5)
+            assert.strictEqual(new Set(ids).size, 5)
+            if (readable) assert.deepStrictEqual(ids, ["c1", "c1_2", "c1_3", "c1_4", "c1_5"])
+          }).pipe(
+            Effect.provide([
+              processWith(driver),
+              handlers(),
+              ScriptedModel.layer([
+                calls([lookUp("c1")]),
+                () => Effect.sync(() => ((down = true), calls([lookUp("c1"), lookUp("c1")]))),
+                calls([lookUp("c1")]),
+                () => Effect.sync(() => ((down = false), text("ok"))),
+                calls([lookUp("c1")]),
+                text("done")
+              ])
+            ])
+          )
+        }
+      })
+    )
+  )
+
+  it.effect("after a run was interrupted that could not store: what it had is stored with its end", () =>
+    Effect.gen(function* () {
+      let down = false
+      const begun = yield* Deferred.make<void>()
+      yield* Effect.gen(function* () {
+        const run = yield* AgentRuntime.start(desk, "go", { conversationId })
+        yield* Deferred.await(begun)
+        const stopping = yield* Effect.forkChild(run.cancel, { startImmediately: true })
+        down = false
+        yield* ticking(Fiber.join(stopping))
+        const result = yield* run.await
+        assert.isTrue(result.outcome === "cancelled" && result.persisted)
+        assert.deepStrictEqual((yield* story).slice(-3), [
+          "settled c1 interrupted",
+          "settled c2 interrupted",
+          "ended cancelled"
+        ])
+      }).pipe(
+        Effect.provide([
+          processOver(MemoryDatabase.make(), {
+            beforeCommit: () => Effect.suspend(() => (down ? unavailable() : Effect.void))
+          }),
+          handlers({
+            refund: () => Effect.die("it was never stored that it begins"),
+            look_up: () => Effect.andThen(Deferred.succeed(begun, undefined), Effect.never)
+          }),
+          ScriptedModel.layer([() => Effect.sync(() => ((down = true), calls([refund("c1"), lookUp("c2")])))])
+        ])
+      )
+    })
+  )
+})
+
+describe("a write of which the store cannot say that it happened", () => {
+  it.effect("is shown to the model once, while nothing can be written and when it can", () =>
+    Effect.gen(function* () {
+      let store: "well" | "mute" | "half" = "well"
+      const failingIn = (state: typeof store) => Effect.suspend(() => (store === state ? unavailable() : Effect.void))
+      const memory = MemoryDriver.make(MemoryDatabase.make(), {
+        beforeCommit: () => failingIn("half"),
+        afterCommit: () => failingIn("mute")
+      })
+      const driver: typeof memory = {
+        ...memory,
+        head: (id) => Effect.andThen(failingIn("mute"), memory.head(id)),
+        batch: (id, batchId) => Effect.andThen(failingIn("half"), memory.batch(id, batchId))
+      }
+      yield* Effect.gen(function* () {
+        const result = yield* ticking(AgentRuntime.run(desk, "go", { conversationId }))
+        assert.isTrue(result.text === "ok" && result.persisted)
+        for (const { prompt } of (yield* ScriptedModel.Requests).all()) {
+          assert.deepStrictEqual(PromptFault.check(prompt), [])
+        }
+        const told = (yield* story).slice(3).map((line) => line.replace(/call_\w+/, "call"))
+        assert.deepStrictEqual(told, [
+          "responded 1",
+          "started call 1",
+          "settled call success",
+          "responded 2",
+          "ended completed"
+        ])
+      }).pipe(
+        Effect.provide([
+          processWith(driver),
+          handlers({ look_up: () => Effect.sync(() => ((store = "half"), { status: "" })) }),
+          ScriptedModel.layer([
+            () => Effect.sync(() => ((store = "mute"), calls([lookUp("c1")]))),
+            () => Effect.sync(() => ((store = "well"), text("ok")))
+          ])
+        ])
+      )
+    })
+  )
+})
+
+describe("somebody else takes the conversation over while writes wait", () => {
+  it.effect("and the run stops; nothing of what waited is stored", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      let down = false
+      const takeOver = Effect.gen(function* () {
+        const conversations = yield* Conversations.Conversations
+        yield* conversations.open(conversationId)
+      }).pipe(Effect.scoped, Effect.provide(processOver(database), { local: true }), Effect.orDie)
+      const error = yield* AgentRuntime.run(desk, "go", { conversationId }).pipe(
+        Effect.flip,
+        ticking,
+        Effect.provide([
+          processOver(database, { beforeCommit: () => Effect.suspend(() => (down ? unavailable() : Effect.void)) }),
+          handlers({
+            look_up: () =>
+              Effect.as(
+                Effect.andThen(
+                  takeOver,
+                  Effect.sync(() => (down = false))
+                ),
+                { status: "" }
+              )
+          }),
+          ScriptedModel.layer([() => Effect.sync(() => ((down = true), calls([lookUp("c1")]))), text("not asked")])
+        ])
+      )
+      assert.strictEqual(error._tag, "FenceRejected")
+      const told = yield* Effect.provide(story, processOver(database))
+      assert.deepStrictEqual(told, ["ConversationCreated", "RunStarted", "InputRecorded"])
+    })
+  )
+})
