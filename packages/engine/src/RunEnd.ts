@@ -12,7 +12,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Approvals from "./Approvals.ts"
 import { callsOf, settledWithout } from "./CallFacts.ts"
-import type { Fact, Journal } from "./Journal.ts"
+import { type Fact, isFaultOfContent, type Journal } from "./Journal.ts"
 import { openRun, type RunContext, write } from "./RunContext.ts"
 import type * as ToolCall from "./ToolCall.ts"
 
@@ -69,17 +69,25 @@ export const end = <E>(
   Effect.gen(function* () {
     const { journal, runId } = context
     if (openRun(context)?.status !== "running") return
+    const closing = (partial: Payload.ModelResponded | undefined) => {
+      const interrupted = [
+        ...unapproved(journal, runId),
+        ...(partial === undefined ? [] : callsOf(partial).map((call) => ({ ...call, attempt: 0 })))
+      ].map((call) => settledWithout(runId, call, "interrupted"))
+      return write(context, [
+        ...(partial === undefined ? [] : [{ name: ["step", String(partial.step)] as const, payload: partial }]),
+        ...superseded(context),
+        ...interrupted,
+        ended(context, outcome, partial, error)
+      ])
+    }
     const partial = Option.getOrUndefined(yield* context.inFlight)
-    const interrupted = [
-      ...unapproved(journal, runId),
-      ...(partial === undefined ? [] : callsOf(partial).map((call) => ({ ...call, attempt: 0 })))
-    ].map((call) => settledWithout(runId, call, "interrupted"))
-    yield* write(context, [
-      ...(partial === undefined ? [] : [{ name: ["step", String(partial.step)] as const, payload: partial }]),
-      ...superseded(context),
-      ...interrupted,
-      ended(context, outcome, partial, error)
-    ])
+    yield* Effect.catchIf(
+      closing(partial),
+      // A response that no record can hold is why the run failed: it ends without it.
+      (failure) => partial !== undefined && isFaultOfContent(failure),
+      () => closing(undefined)
+    )
   })
 
 /**

@@ -161,6 +161,7 @@ describe("a write of which the store cannot say that it happened", () => {
         assert.isTrue(result.text === "ok" && result.persisted)
         for (const { prompt } of (yield* ScriptedModel.Requests).all()) {
           assert.deepStrictEqual(PromptFault.check(prompt), [])
+          assert.isAtMost(JSON.stringify(prompt.content).split("I look.").length, 2)
         }
         const told = (yield* story).slice(3).map((line) => line.replace(/call_\w+/, "call"))
         assert.deepStrictEqual(told, [
@@ -175,7 +176,7 @@ describe("a write of which the store cannot say that it happened", () => {
           processWith(driver),
           handlers({ look_up: () => Effect.sync(() => ((store = "half"), { status: "" })) }),
           ScriptedModel.layer([
-            () => Effect.sync(() => ((store = "mute"), calls([lookUp("c1")]))),
+            () => Effect.sync(() => ((store = "mute"), calls([lookUp("c1")], "I look."))),
             () => Effect.sync(() => ((store = "well"), text("ok")))
           ])
         ])

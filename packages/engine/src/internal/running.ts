@@ -3,6 +3,7 @@ import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
+import * as Text from "@colloquy/session/Text"
 import * as Usage from "@colloquy/session/Usage"
 import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
@@ -125,8 +126,12 @@ const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
   const found = Cause.findError(cause)
   const error = Result.isSuccess(found) ? found.success : Cause.squash(cause)
   const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : "Defect"
-  return { tag, message: error instanceof Error ? error.message : String(error) }
+  const message = error instanceof Error ? error.message : String(error)
+  return { tag, message: Text.cut(message.toWellFormed(), maxErrorBytes) }
 }
+
+/** How much of an error's message the log has, in UTF-8 bytes: providers may send theirs back with the whole prompt in it. */
+const maxErrorBytes = 16 * 1024
 
 const lastResponse = <E>({ journal, runId }: RunContext.RunContext<E>): Payload.ModelResponded | undefined => {
   const last = journal.records().findLast(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId)
