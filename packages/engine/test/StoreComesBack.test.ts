@@ -5,6 +5,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import { AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import {
@@ -140,6 +141,36 @@ describe("a store that comes back", () => {
       )
     })
   )
+})
+
+describe("a store that does not answer", () => {
+  for (const comesBack of [true, false]) {
+    it.effect(`${comesBack ? "for a while" : "for ever"}: the run answers, and says whether all of it is stored`, () =>
+      Effect.gen(function* () {
+        const database = MemoryDatabase.make()
+        const answers = yield* Latch.make()
+        let commits = 0
+        const result = yield* ticking(AgentRuntime.run(desk, "go", { conversationId })).pipe(
+          Effect.provide([
+            processOver(database, {
+              beforeCommit: () => Effect.suspend(() => (++commits > 3 ? answers.await : Effect.void))
+            }),
+            handlers(),
+            ScriptedModel.layer([
+              calls([lookUp("c1")]),
+              () => Effect.as(comesBack ? answers.open : Effect.void, text("ok"))
+            ])
+          ])
+        )
+        assert.isTrue(result.text === "ok" && result.persisted === comesBack)
+        const told = yield* Effect.provide(story, processOver(database), { local: true })
+        assert.deepStrictEqual(
+          told.slice(3),
+          comesBack ? ["responded 1", "started c1 1", "settled c1 success", "responded 2", "ended completed"] : []
+        )
+      })
+    )
+  }
 })
 
 describe("a write of which the store cannot say that it happened", () => {

@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Latch from "effect/Latch"
 import * as Stream from "effect/Stream"
 import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
@@ -269,4 +270,57 @@ describe("an interruption among tools", () => {
       )
     }).pipe(Effect.provide(fresh()))
   )
+})
+
+describe("an interruption while something is stored", () => {
+  /** Materialize, creation, start; then the response, the results, the answer with the end. */
+  const firstOfRun = 3
+  const lastOfRun = 7
+
+  for (const side of ["beforeCommit", "afterCommit"] as const) {
+    for (const streaming of [false, true]) {
+      it.effect(
+        `(${side}, ${streaming ? "stream" : "run"}), at whichever write: one end, and what the run says of it`,
+        () =>
+          Effect.gen(function* () {
+            for (let at = firstOfRun; at <= lastOfRun; at++) {
+              const reached = yield* Deferred.make<void>()
+              const open = yield* Latch.make()
+              let commits = 0
+              const layer = processOver(MemoryDatabase.make(), {
+                [side]: () =>
+                  Effect.suspend(() =>
+                    ++commits === at ? Effect.andThen(Deferred.succeed(reached, undefined), open.await) : Effect.void
+                  )
+              })
+              yield* Effect.gen(function* () {
+                const options = { conversationId, streaming }
+                const starting = yield* Effect.forkChild(AgentRuntime.run(desk, "Where is A1?", options))
+                yield* Deferred.await(reached)
+                const stopping = yield* Effect.forkChild(Fiber.interrupt(starting), { startImmediately: true })
+                yield* open.open
+                yield* Fiber.join(stopping)
+                const told = yield* story
+                const ends = told.filter((line) => line.startsWith("ended"))
+                // The last write is the answer with its end: then there was nothing left to stop.
+                assert.deepStrictEqual([at, ends], [at, [at === lastOfRun ? "ended completed" : "ended cancelled"]])
+                const begun = told.filter((line) => line.startsWith("started")).length
+                assert.strictEqual(told.filter((line) => line.startsWith("settled")).length, begun)
+                yield* usable
+              }).pipe(
+                Effect.provide([
+                  layer,
+                  handlers(),
+                  ScriptedModel.layerOf(({ prompt }) => {
+                    const said = JSON.stringify(prompt.content)
+                    if (said.includes("And now?")) return text("ok")
+                    return said.includes("c2") ? text("Done.") : calls([lookUp("c1"), refund("c2")])
+                  })
+                ])
+              )
+            }
+          })
+      )
+    }
+  }
 })
