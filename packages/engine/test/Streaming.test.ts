@@ -11,7 +11,7 @@ import * as AiError from "effect/ai/AiError"
 import type * as Response from "effect/ai/Response"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
-import { Agent, AgentRuntime, type RunEvent } from "../src/index.ts"
+import { Agent, AgentRuntime, type Run, type RunEvent } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import {
   calls,
@@ -87,18 +87,14 @@ const searching = Agent.make({
   toolkit: Toolkit.merge(tools, Toolkit.make(Search()))
 })
 
-const logOf = (script: typeof Script.Type, size: number, streaming: boolean) =>
+const runOf = (script: typeof Script.Type, size: number, streaming: boolean, options: Run.RunOptions) =>
   Effect.gen(function* () {
-    const result = yield* AgentRuntime.run(searching, "go", {
-      conversationId,
-      runId: "r1",
-      streaming,
-      maxToolRounds: 3,
-      modelRetries: 0
-    })
-    const requests = (yield* ScriptedModel.Requests).all()
-    for (const { prompt } of requests) assert.deepStrictEqual(PromptFault.check(prompt), [])
-    return { result, log: yield* payloads }
+    const limits = { maxToolRounds: 3, modelRetries: 0 }
+    const result = yield* AgentRuntime.run(searching, "go", { ...options, ...limits, runId: "r1", streaming })
+    const prompts = (yield* ScriptedModel.Requests).all().map(({ prompt }) => prompt)
+    for (const prompt of prompts) assert.deepStrictEqual(PromptFault.check(prompt), [])
+    const log = options.conversationId === undefined ? [] : yield* payloads
+    return { result, prompts, log }
   }).pipe(
     Effect.provide([
       fresh(),
@@ -116,11 +112,16 @@ const responded = (step: number) => (event: RunEvent.RunEvent) =>
 
 describe("a streamed run", () => {
   it.effect.prop(
-    "leaves the same records and result as one that is not streamed",
+    "leaves the same records and result as one that is not streamed, and sends the same as one that is not stored",
     [Script, Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 9 }))],
     ([script, size]) =>
       Effect.gen(function* () {
-        assert.deepStrictEqual(yield* logOf(script, size, true), yield* logOf(script, size, false))
+        const whole = yield* runOf(script, size, false, { conversationId })
+        assert.deepStrictEqual(yield* runOf(script, size, true, { conversationId }), whole)
+        // Without a conversation the model sees the same.
+        const unstored = yield* runOf(script, size, true, {})
+        assert.deepStrictEqual(unstored.prompts, whole.prompts)
+        assert.deepStrictEqual(unstored.result, { ...whole.result, persisted: false })
       }),
     { arbitrary: { runs: 60 } }
   )
