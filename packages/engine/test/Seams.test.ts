@@ -5,9 +5,12 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Prompt from "effect/ai/Prompt"
 import * as AiError from "effect/ai/AiError"
-import { AgentRuntime } from "../src/index.ts"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
+import { Agent, AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import {
   calls,
@@ -211,6 +214,47 @@ describe("who records runs", () => {
       }
     })
   )
+
+  it.effect("is told of a run that waited for people once it is over: decided, or stopped", () => {
+    const Guarded = Tool.make("guarded", { parameters: Schema.Struct({}), success: Schema.String, needsApproval: true })
+    const kit = Toolkit.make(Guarded)
+    const guard = Agent.make({ name: "guard", instructions: "x", toolkit: kit })
+    const { layer, told } = noting()
+    return Effect.gen(function* () {
+      for (const runId of ["r1", "r2"]) {
+        const waiting = yield* AgentRuntime.run(guard, "go", { conversationId, runId, workKey: `w ${runId}` })
+        const [request] = waiting.approvals
+        assert.isDefined(request)
+        if (runId === "r1") {
+          const { approvalId, parametersDigest } = request!
+          const decision = { approvalId, parametersDigest, decision: "approved" } as const
+          assert.deepStrictEqual(told, [])
+          yield* AgentRuntime.decide(guard, conversationId, [decision])
+        } else assert.isTrue(yield* AgentRuntime.cancel(conversationId))
+      }
+      assert.deepStrictEqual(
+        told.map(({ outcome, runId, workKey }) => [runId, outcome, workKey]),
+        [
+          ["r1", "completed", "w r1"],
+          ["r2", "cancelled", "w r2"]
+        ] as ReadonlyArray<unknown>
+      )
+      for (const turn of told) {
+        assert.isTrue(tagsOf(turn)[0] === "RunStarted" && tagsOf(turn).at(-1) === "RunEnded")
+        assert.include(tagsOf(turn), "ApprovalResolved")
+      }
+    }).pipe(
+      Effect.provide([
+        Layer.provide(fresh(), layer),
+        kit.toLayer({ guarded: () => Effect.succeed("done") }),
+        ScriptedModel.layer([
+          calls([{ id: "c1", name: "guarded", params: {} }]),
+          text("ok"),
+          calls([{ id: "c2", name: "guarded", params: {} }])
+        ])
+      ])
+    )
+  })
 
   it.effect("of the caller comes before the layer's", () => {
     const outer = noting()
