@@ -203,8 +203,6 @@ const behind = (history: Prompt.Prompt, prompt: Prompt.Prompt): Prompt.Prompt =>
   ])
 }
 
-const isSystem = ({ role }: Prompt.Message): boolean => role === "system"
-
 const historyCallIds = (history: Prompt.Prompt): Array<string> =>
   history.content.flatMap((message) =>
     message.role === "assistant" ? message.content.flatMap((part) => (part.type === "tool-call" ? [part.id] : [])) : []

@@ -8,6 +8,7 @@ import * as Usage from "@colloquy/session/Usage"
 import * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
+import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
@@ -61,7 +62,8 @@ export const call = <E>(
       told.push(part)
       show(part)
     }
-    return Effect.catch(chat(host, once(context, request, take), told), (error) => {
+    const asking = Effect.catchCause(once(context, request, take), ownInterruption)
+    return Effect.catch(chat(host, asking, told), (error) => {
       if (host.isContextOverflow(error)) {
         const { model } = host
         return Effect.fail(
@@ -101,6 +103,10 @@ const once = <E>(
     part.type === "error" ? Effect.fail(errorOf(part.error)) : Effect.sync(() => take(part))
   )
 }
+
+/** An interruption of the run does not come here; one that does is the model's own, and nobody has stopped the run. */
+const ownInterruption = (cause: Cause.Cause<AiError.AiError>): Effect.Effect<never, AiError.AiError> =>
+  Cause.hasInterruptsOnly(cause) ? Effect.fail(errorOf("the model interrupted its own call")) : Effect.failCause(cause)
 
 /** One attempt in a span, with what the provider says of its response. */
 const chat = <E, A>(

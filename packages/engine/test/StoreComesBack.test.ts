@@ -143,6 +143,41 @@ describe("a store that comes back", () => {
   )
 })
 
+describe("a store that comes back too late for a run", () => {
+  it.effect("takes the next run of the same process: what the first could not store stays lost", () =>
+    Effect.gen(function* () {
+      let down = false
+      yield* Effect.gen(function* () {
+        const first = yield* ticking(AgentRuntime.run(desk, "one", { conversationId, runId: "r1" }))
+        assert.isTrue(first.text === "1" && !first.persisted)
+        down = false
+        const second = yield* AgentRuntime.run(desk, "two", { conversationId, runId: "r2" })
+        assert.isTrue(second.text === "2" && second.persisted)
+        assert.deepStrictEqual((yield* story).slice(1), [
+          "RunStarted",
+          "InputRecorded",
+          "RepairAnnotated",
+          "ended failed",
+          "RunStarted",
+          "InputRecorded",
+          "responded 1",
+          "ended completed"
+        ])
+        const { prompt } = (yield* ScriptedModel.Requests).all().at(-1)!
+        assert.include(JSON.stringify(prompt.content), "one")
+      }).pipe(
+        Effect.provide([
+          processOver(MemoryDatabase.make(), {
+            beforeCommit: () => Effect.suspend(() => (down ? unavailable() : Effect.void))
+          }),
+          handlers(),
+          ScriptedModel.layer([() => Effect.sync(() => ((down = true), text("1"))), text("2")])
+        ])
+      )
+    })
+  )
+})
+
 describe("a store that does not answer", () => {
   for (const comesBack of [true, false]) {
     it.effect(`${comesBack ? "for a while" : "for ever"}: the run answers, and says whether all of it is stored`, () =>

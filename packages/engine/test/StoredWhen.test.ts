@@ -1,6 +1,7 @@
 import { PromptFault } from "@colloquy/session"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
@@ -209,6 +210,36 @@ describe("a model call in one piece that breaks off", () => {
       }).pipe(Effect.provide([fresh(), handlers()]))
     )
   }
+})
+
+describe("a model that interrupts itself", () => {
+  for (const streaming of [false, true]) {
+    it.effect(`fails the run${streaming ? " (stream)" : ""}: nobody has stopped it`, () =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(AgentRuntime.run(desk, "Where is A1?", { conversationId, streaming }))
+        assert.strictEqual(error._tag, "AiError")
+        assert.strictEqual((yield* story).at(-1), "ended failed")
+        yield* usable
+      }).pipe(
+        Effect.provide([
+          fresh(),
+          handlers(),
+          ScriptedModel.layer([chunks([...said, ...saidEnd, Effect.interrupt]), text("ok")])
+        ])
+      )
+    )
+  }
+
+  it.effect("or dies fails it too", () =>
+    Effect.gen(function* () {
+      const exit = yield* Effect.exit(AgentRuntime.run(desk, "Where is A1?", { conversationId }))
+      assert.isTrue(exit._tag === "Failure" && Cause.hasDies(exit.cause))
+      assert.strictEqual((yield* story).at(-1), "ended failed")
+      yield* usable
+    }).pipe(
+      Effect.provide([fresh(), handlers(), ScriptedModel.layer([() => Effect.die(new Error("broken")), text("ok")])])
+    )
+  )
 })
 
 describe("an interruption among tools", () => {
