@@ -189,6 +189,36 @@ describe("a stream that breaks off", () => {
   }
 })
 
+describe("a later step that breaks off", () => {
+  it.effect("leaves the steps before it, and its calls have ids that the conversation has not used", () =>
+    Effect.gen(function* () {
+      const options = { conversationId, runId: "r1", streaming: true }
+      const error = yield* Effect.flip(AgentRuntime.run(desk, "Where is A1?", options))
+      assert.strictEqual(error._tag, "AiError")
+      assert.deepStrictEqual((yield* story).slice(3), [
+        "responded 1",
+        "started c1 1",
+        "settled c1 success",
+        "responded 2",
+        "settled c1_2 interrupted",
+        "settled c1_3 interrupted",
+        "ended failed"
+      ])
+      yield* usable
+    }).pipe(
+      Effect.provide([
+        fresh(),
+        handlers(),
+        ScriptedModel.layer([
+          calls([lookUp("c1")]),
+          chunks([...arguing, ...called, ...arguing, ...called, Effect.fail(broken)]),
+          text("ok")
+        ])
+      ])
+    )
+  )
+})
+
 describe("a model call in one piece that breaks off", () => {
   for (const how of ["fails", "is interrupted"] as const) {
     it.effect(`and ${how}: no response, and one end`, () =>
