@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
+import type { Budget } from "@colloquy/capabilities/Budget"
 import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
+import type { SecretMask } from "@colloquy/capabilities/SecretMask"
 import { AgentName } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as AiError from "effect/ai/AiError"
@@ -77,6 +79,10 @@ export interface Options<T extends Tools, EI, RI, EM, RM, D extends ReadonlyArra
   readonly configurable?: ReadonlyArray<Configurable> | undefined
   /** What a run does when the store fails (default `buffer`). */
   readonly persistence?: RunLimits.Persistence | undefined
+  /** Masks secrets in whatever a run stores and shows; see `RunOptions` (default: nothing is masked). */
+  readonly mask?: SecretMask | undefined
+  /** What a run, and a conversation, may use (default: whatever it takes). */
+  readonly budget?: Budget | undefined
   /** How history is compacted when it grows too large (default: never). */
   readonly compaction?: CompactionOptions | undefined
   /** After this long an undecided request for approval counts as denied (default: never). */
@@ -135,6 +141,8 @@ export const make: {
     configurable: new Set(configurable),
     limits: { maxToolRounds, modelRetries, toolConcurrency },
     persistence: options.persistence ?? "buffer",
+    mask: options.mask,
+    budget: options.budget,
     compaction: options.compaction,
     approvalTimeToLive: approvalTimeToLive === undefined ? undefined : Duration.fromInputUnsafe(approvalTimeToLive)
   }

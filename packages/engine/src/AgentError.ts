@@ -145,6 +145,28 @@ export class ContextTooLarge extends Schema.TaggedError<ContextTooLarge>("@collo
 }
 
 /**
+ * The conversation had used what it may before this run, so no model was called. The end is stored as `failed`; give the
+ * conversation more room, or begin another one.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class BudgetExhausted extends Schema.TaggedError<BudgetExhausted>("@colloquy/engine/BudgetExhausted")(
+  "BudgetExhausted",
+  {
+    conversationId: Schema.UndefinedOr(ConversationId),
+    runId: RunId,
+    limit: Schema.String,
+    used: Schema.Finite,
+    maximum: Schema.Finite
+  }
+) {
+  override get message() {
+    return `run ${this.runId} may use no more ${this.limit}: ${this.used} of ${this.maximum} are used`
+  }
+}
+
+/**
  * There are no stored settings of this id, or no store of settings. Nothing was stored; the caller corrects the id.
  *
  * @category errors

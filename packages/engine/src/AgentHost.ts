@@ -3,7 +3,9 @@
  *
  * @since 0.1.0
  */
+import type { Budget } from "@colloquy/capabilities/Budget"
 import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
+import type { SecretMask } from "@colloquy/capabilities/SecretMask"
 import type { SummaryModel } from "@colloquy/capabilities/SummaryModel"
 import type * as Digest from "@colloquy/session/Digest"
 import type { AgentName, ToolCallId } from "@colloquy/session/Ids"
@@ -85,6 +87,10 @@ export interface AgentHost<out E> {
   readonly mode: Mode
   readonly limits: Limits
   readonly persistence: Persistence
+  /** Masks secrets in whatever a run stores and shows. */
+  readonly mask: SecretMask | undefined
+  /** What a run, and a conversation, may use; undefined: whatever it takes. */
+  readonly budget: Budget | undefined
   /** How history is compacted; undefined: never. */
   readonly compaction: CompactionOptions | undefined
   /** What the tools count in a request, in tokens. */

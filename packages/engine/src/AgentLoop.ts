@@ -11,7 +11,7 @@ import type * as Prompt from "effect/ai/Prompt"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import type { ContextTooLarge } from "./AgentError.ts"
+import { BudgetExhausted, type ContextTooLarge } from "./AgentError.ts"
 import { crashPolicy, waitingPolicy } from "./AgentHost.ts"
 import * as Approvals from "./Approvals.ts"
 import { type Call, callsOf, settledWithout, started } from "./CallFacts.ts"
@@ -44,7 +44,7 @@ export interface Stopped {
  * @category errors
  * @since 0.1.0
  */
-export type LoopError<E> = E | AiError.AiError | ContextTooLarge | WriteError
+export type LoopError<E> = E | AiError.AiError | ContextTooLarge | BudgetExhausted | WriteError
 
 /**
  * Goes on with a run whose log waits for the model, until the run's end, or that it waits for people, is written.
@@ -60,6 +60,7 @@ export type LoopError<E> = E | AiError.AiError | ContextTooLarge | WriteError
  */
 export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effect.fn.Return<Stopped, LoopError<E>> {
   let needsObject = isObjectOnly(context)
+  let isLast = false
   for (let rounds = roundsSoFar(context); ;) {
     yield* Seam.deliver(context)
     const { host } = context
@@ -68,7 +69,8 @@ export const run = Effect.fnUntraced(function* <E>(context: RunContext<E>): Effe
     // What came while it was compacted is for this call, too.
     if (window?._tag === "Compacted") yield* Seam.deliver(context)
     if (context.host !== host) needsObject = isObjectOnly(context)
-    const isLast = rounds >= context.limits.maxToolRounds
+    // What is said meanwhile still gets an answer: each is the last one again.
+    isLast ||= rounds >= context.limits.maxToolRounds || (yield* mustLand(context))
     const asked = Step.respond(context, needsObject ? "object" : isLast ? "none" : "auto", window?.estimate.raw)
     const { messages, response } = yield* keepingRequests(context, asked)
     const calls = callsOf(response)
@@ -128,6 +130,17 @@ export const textOf = (response: Payload.ModelResponded | undefined): string =>
   (response?.content ?? []).flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")
 
 // --- internal ---
+
+/** A limit of the budget is reached: this call is the last. Fails where not even that may be made. */
+const mustLand = <E>({ budget, journal, runId }: RunContext<E>): Effect.Effect<boolean, BudgetExhausted> => {
+  if (budget === undefined) return Effect.succeed(false)
+  return Effect.flatMap(budget, (verdict) => {
+    if (verdict._tag !== "Exhausted") return Effect.succeed(verdict._tag === "SoftLanding")
+    const { limit, maximum, used } = verdict.reason
+    const { conversationId } = journal
+    return Effect.fail(new BudgetExhausted({ conversationId, runId, limit, used, maximum }))
+  })
+}
 
 /** Writes a response; a request that was open while the model was asked is closed by it. */
 const store = <E>(context: RunContext<E>, response: Payload.ModelResponded, facts: ReadonlyArray<Fact>) => {

@@ -4,9 +4,11 @@
  * @since 0.1.0
  */
 import type { OfferError, OfferOptions, Offered } from "@colloquy/capabilities/CommandQueues"
+import type { Budget } from "@colloquy/capabilities/Budget"
 import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
 import type { UnknownEphemeral } from "@colloquy/capabilities/EphemeralConversations"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
+import type { SecretMask } from "@colloquy/capabilities/SecretMask"
 import type { RunId } from "@colloquy/session/Ids"
 import type { EmptyInput, Input } from "@colloquy/session/Input"
 import type * as Payload from "@colloquy/session/Payload"
@@ -20,6 +22,7 @@ import type * as Effect from "effect/Effect"
 import type * as Stream from "effect/Stream"
 import type {
   AwaitingApproval,
+  BudgetExhausted,
   ContextTooLarge,
   ConversationBusy,
   InvalidId,
@@ -41,8 +44,15 @@ import type { LimitOptions, Persistence } from "./RunLimits.ts"
 export interface ResumeOptions extends LimitOptions {
   /** What the run does when the store fails. */
   readonly persistence?: Persistence | undefined
+  /** What the run, and its conversation, may use; undefined: as the agent says. At a limit it lands with a last answer. */
+  readonly budget?: Budget | undefined
   /** How history is compacted when it grows too large; undefined: as the agent says. */
   readonly compaction?: CompactionOptions | undefined
+  /**
+   * Masks secrets in whatever the run stores and shows; undefined: as the agent says. What was masked the model does not
+   * see either, in its next call. Text is then shown when it is recorded, not while it comes.
+   */
+  readonly mask?: SecretMask | undefined
   /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */
   readonly streaming?: boolean | undefined
   /** Is shown every event of the run, in order. It must not wait: the run goes on behind it. */
@@ -147,7 +157,7 @@ export type StartError =
  * @category errors
  * @since 0.1.0
  */
-export type RunFailure<E> = E | AiError.AiError | ContextTooLarge | WriteError
+export type RunFailure<E> = E | AiError.AiError | ContextTooLarge | BudgetExhausted | WriteError
 
 /**
  * What starting a run and waiting for it fails with.

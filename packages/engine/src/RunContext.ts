@@ -3,6 +3,7 @@
  *
  * @since 0.1.0
  */
+import type { Verdict } from "@colloquy/capabilities/Budget"
 import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import type { OpenRun } from "@colloquy/session/ConversationState"
@@ -30,6 +31,8 @@ export interface RunContext<E> {
   readonly streams: boolean
   /** Undefined: history is never compacted. */
   readonly compactor: Compactor | undefined
+  /** What may still be used. Undefined: there is no limit. */
+  readonly budget: Effect.Effect<Verdict> | undefined
   /** What a history of the caller's counts, in tokens. */
   readonly historyTokens: number
   /** Shows an event to whoever watches; never waits for anybody. */
@@ -71,6 +74,7 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly limits?: Limits | undefined
   readonly streams?: boolean | undefined
   readonly compactor?: Compactor | undefined
+  readonly budget?: RunContext<E>["budget"]
   readonly historyTokens?: number | undefined
   readonly publish?: ((event: RunEvent) => void) | undefined
   readonly ending?: (() => void) | undefined
@@ -83,6 +87,7 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
  * @since 0.1.0
  */
 export const make = <E>({
+  budget,
   compactor,
   ending,
   historyTokens,
@@ -103,6 +108,7 @@ export const make = <E>({
   limits: limits ?? host.limits,
   streams: streams ?? false,
   compactor,
+  budget,
   historyTokens: historyTokens ?? 0,
   publish: publish ?? nothing,
   ending: ending ?? nothing,

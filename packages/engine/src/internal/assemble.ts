@@ -11,6 +11,7 @@ import type { Journal } from "../Journal.ts"
 import type { ResumeOptions, RunHandle } from "../Run.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "../RunGate.ts"
+import * as Budgeting from "./budgeting.ts"
 import { handoffsFrom } from "./hosts.ts"
 import type { Restore } from "./launch.ts"
 import { usageAttributes, withSpan } from "./spans.ts"
@@ -53,7 +54,7 @@ export const enter = Effect.fnUntraced(function* (
 
 /** The run's context, and how its loop is brought to an end of which everybody is told who should be. */
 export const assemble = Effect.fnUntraced(function* <E>(
-  { tracker }: Parts,
+  { storage, tracker }: Parts,
   tasks: Tasks,
   {
     historyTokens = 0,
@@ -87,9 +88,12 @@ export const assemble = Effect.fnUntraced(function* <E>(
       ? undefined
       : yield* tracker.track({ ...turn, conversationId: place.conversationId, model: host.model })
   const handoffs = handoffsFrom([host, ...others], scope)
+  const allowance = options.budget ?? host.budget
+  const budgeting = allowance === undefined ? undefined : yield* Budgeting.make(allowance, runId, journal, storage)
   const compactor = yield* compactorOf(options.compaction ?? host.compaction)
   const context = contextOf({
     runId,
+    budget: budgeting?.check,
     compactor,
     historyTokens,
     journal,
@@ -98,7 +102,10 @@ export const assemble = Effect.fnUntraced(function* <E>(
     options,
     ending: place.pass.ending,
     publish: (event) => {
-      if (event._tag === "Recorded") record.onRecords(event.records)
+      if (event._tag === "Recorded") {
+        record.onRecords(event.records)
+        budgeting?.onRecords(event.records)
+      }
       tracked?.publish(event)
       publish(event)
     },

@@ -54,6 +54,8 @@ export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
     mode: agent.mode,
     limits: agent.limits,
     persistence: agent.persistence,
+    mask: agent.mask,
+    budget: agent.budget,
     compaction: agent.compaction,
     toolTokens: Tokens.ofTools(tools.values(), Context.get(services, Tokens.Tokenizer)),
     summaryModel: SummaryModel.fromService(Context.get(services, LanguageModel.LanguageModel), {

@@ -20,6 +20,7 @@ import type { ResumeOptions, RunResult } from "../Run.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
+import { maskedEvents, maskedJournal } from "./masked.ts"
 import { limitsOf } from "./shared.ts"
 import type { Output } from "./spec.ts"
 
@@ -36,23 +37,27 @@ export interface Making<E> {
   readonly publish: (event: RunEvent) => void
   readonly startTask: RunContext.RunContext<E>["startTask"]
   readonly hostOf: RunContext.RunContext<E>["hostOf"]
+  readonly budget: RunContext.RunContext<E>["budget"]
   readonly compactor: Compactor | undefined
   readonly historyTokens: number
 }
 
 /** A run's context, with everything that it stores counted and shown. */
-export const contextOf = <E>({ host, journal, options, publish, ...making }: Making<E>): RunContext.RunContext<E> =>
-  RunContext.make({
+export const contextOf = <E>({ host, journal, options, publish, ...making }: Making<E>): RunContext.RunContext<E> => {
+  const mask = options.mask ?? host.mask
+  const show = (event: RunEvent) => {
+    publish(event)
+    options.onEvent?.(event)
+  }
+  return RunContext.make({
     ...making,
     host,
     limits: limitsOf(host, options),
     streams: options.streaming ?? false,
-    journal: counted(journal),
-    publish: (event) => {
-      publish(event)
-      options.onEvent?.(event)
-    }
+    journal: counted(mask === undefined ? journal : maskedJournal(journal, mask)),
+    publish: mask === undefined ? show : maskedEvents(show, mask)
   })
+}
 
 /**
  * Runs the loop to its end. When it fails or is interrupted, stores that end, unless the store itself has failed; an
@@ -145,7 +150,8 @@ const resultOf = <E>(
 ): Effect.Effect<Untyped> =>
   Effect.sync(() => {
     const { host, journal, runId } = context
-    const answer = response ?? lastResponse(context)
+    // As it is stored.
+    const answer = lastResponse(context) ?? response
     const ended = journal.records().findLast(({ payload }) => payload._tag === "RunEnded" && payload.runId === runId)
     const isWaiting = outcome === "awaiting-approval"
     return {

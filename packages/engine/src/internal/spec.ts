@@ -1,5 +1,7 @@
 /** What an agent is made of, with the types of its tools: what a host is made from. */
+import type { Budget } from "@colloquy/capabilities/Budget"
 import type { Options as CompactionOptions } from "@colloquy/capabilities/Compaction"
+import type { SecretMask } from "@colloquy/capabilities/SecretMask"
 import type { AgentName } from "@colloquy/session/Ids"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as LanguageModel from "effect/ai/LanguageModel"
@@ -55,6 +57,8 @@ export interface Spec<in out T extends Tools, out E, out R, out A> {
   readonly configurable: ReadonlySet<Configurable>
   readonly limits: Limits
   readonly persistence: Persistence
+  readonly mask: SecretMask | undefined
+  readonly budget: Budget | undefined
   readonly compaction: CompactionOptions | undefined
   readonly approvalTimeToLive: Duration.Duration | undefined
 }
