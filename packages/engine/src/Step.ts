@@ -67,7 +67,8 @@ export const respond = Effect.fnUntraced(function* <E>(
   })
   const collect = { onPart: (part: Response.AnyPart) => parts.push(part), onReset: () => (parts = []) }
   const ask = Effect.suspend(() => {
-    const prompt = journal.prompt(ContextWindow.projection(context))
+    const shown = journal.prompt(ContextWindow.projection(context))
+    const prompt = answer === "object" ? askingAgain(shown) : shown
     return Effect.as(ModelCall.call(context, { step, prompt, answer }, collect), prompt)
   })
   const prompt = yield* Effect.catchIf(ask, isTooLarge, (tooLarge) =>
@@ -84,6 +85,15 @@ export const respond = Effect.fnUntraced(function* <E>(
 })
 
 // --- internal ---
+
+/**
+ * Behind an answer that was no object a request for one. It is not stored: providers refuse a request that ends with what
+ * the model said.
+ */
+const askingAgain = (prompt: Prompt.Prompt): Prompt.Prompt =>
+  prompt.content.at(-1)?.role === "assistant"
+    ? Prompt.concat(prompt, "Give this answer again, in the structure that is asked for.")
+    : prompt
 
 const isTooLarge = (error: AiError.AiError | ContextTooLarge): error is ContextTooLarge =>
   error instanceof ContextTooLarge

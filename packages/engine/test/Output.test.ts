@@ -60,6 +60,8 @@ describe("a structured answer", () => {
         assert.isTrue(value?.open)
         assert.deepStrictEqual(yield* choices, [2, 2, 0])
         assert.deepStrictEqual(yield* faultsOfLast, [])
+        const asked = (yield* ScriptedModel.Requests).all().at(-1)!.prompt.content.at(-1)
+        assert.strictEqual(asked?.role, "user", "a request does not end with what the model said")
         assert.strictEqual(usage.outputTokens.total, 15)
         assert.deepStrictEqual((yield* story).slice(-3), ["responded 2", "responded 3", "ended completed"])
       }).pipe(
