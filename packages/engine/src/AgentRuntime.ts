@@ -309,7 +309,7 @@ export const recoverAll = <E, R, A>(
       Stream.mapEffect(
         runtime.recoverable(options),
         (conversationId) =>
-          Effect.map(Effect.result(resume(agents, conversationId, options)), (result) => ({ conversationId, result })),
+          Effect.map(Effect.exit(resume(agents, conversationId, options)), (exit) => ({ conversationId, exit })),
         { concurrency: options.concurrency ?? 4, unordered: true }
       )
     )

@@ -5,6 +5,7 @@ import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
@@ -12,6 +13,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Agent, AgentError, AgentRuntime, Agents, Approvals } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
+import { failureTag } from "./background.ts"
 import { call, clerk, hasty, kit, noted, read, sound, tale } from "./people.ts"
 import { calls, conversationId, processOver, text } from "./support.ts"
 
@@ -55,10 +57,11 @@ const leave = Effect.fnUntraced(function* (
 const recovered = (agents: Agents.Source<never, never, never>, options?: AgentRuntime.RecoverOptions) =>
   Effect.map(Stream.runCollect(AgentRuntime.recoverAll(agents, options)), (all) =>
     all
-      .map(({ conversationId, result }) =>
-        `${conversationId} ${result._tag === "Success" ? result.success.text : result.failure._tag}`
+      .map(
+        ({ conversationId, exit }) =>
+          `${conversationId} ${Exit.isSuccess(exit) ? exit.value.text : failureTag(exit.cause)}`
       )
-      .sort()
+      .toSorted()
   )
 
 /** Agents with all they need, so that they can be gathered whatever they are. */
@@ -102,14 +105,10 @@ describe("Agents.make", () => {
     return Effect.gen(function* () {
       const { approvals } = yield* AgentRuntime.run(clerk, "go", { conversationId })
       const before = yield* read()
-      const decided = yield* Effect.flip(
-        AgentRuntime.decide(other, conversationId, [Approvals.approve(approvals[0]!)])
-      )
+      const decided = yield* Effect.flip(AgentRuntime.decide(other, conversationId, [Approvals.approve(approvals[0]!)]))
       const resumed = yield* Effect.flip(AgentRuntime.resume(Agents.make(other), conversationId))
       for (const error of [decided, resumed]) {
-        assert.isTrue(
-          error instanceof AgentError.UnknownAgent && error.recorded === "clerk" && error.given === "other"
-        )
+        assert.isTrue(error instanceof AgentError.UnknownAgent && error.recorded === "clerk" && error.given === "other")
       }
       assert.deepStrictEqual(yield* read(), before)
     }).pipe(
@@ -177,6 +176,22 @@ describe("AgentRuntime.recoverAll", () => {
         assert.deepStrictEqual(yield* recovered(ready().other), ["a1 UnknownAgent", "a2 UnknownAgent", "a3 done"])
         const { clerk, other } = ready()
         assert.deepStrictEqual(yield* recovered(Agents.make(clerk, other)), ["a1 done", "a2 done"])
+      }).pipe(Effect.provide(named(database, "a").layer))
+    })
+  )
+
+  it.effect("says of one that dies that it does, and the others go on", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      yield* leave(database, "a", other, ["a1"])
+      yield* leave(database, "a", clerk, ["a2", "a3"])
+      yield* Effect.gen(function* () {
+        const broken = Agent.make({
+          name: "other",
+          instructions: Effect.die(new Error("bug")),
+          model: ScriptedModel.layer([])
+        })
+        assert.deepStrictEqual(yield* recovered(Agents.make(broken, ready().clerk)), ["a1 died", "a2 done", "a3 done"])
       }).pipe(Effect.provide(named(database, "a").layer))
     })
   )

@@ -212,7 +212,7 @@ describe("a call that needs approval", () => {
         Approvals.approve(requestOf(first, "c1"))
       ])
       assert.strictEqual(result.text, "done")
-      assert.deepStrictEqual([...ran].sort(), ["pay A1", "pay C3"])
+      assert.deepStrictEqual([...ran].toSorted(), ["pay A1", "pay C3"])
     }).pipe(Effect.provide([fresh(), layer, ScriptedModel.layer(three)]))
   })
 
@@ -244,6 +244,8 @@ describe("a call that needs approval", () => {
   )
 })
 
+const send = (id: string, to: string) => ({ id, name: "send", params: { to } })
+
 describe("a predicate", () => {
   class Unsure extends Schema.TaggedError<Unsure>()("Unsure", {}) {}
   const Send = Tool.make("send", {
@@ -260,7 +262,6 @@ describe("a predicate", () => {
   const sending = Toolkit.make(Send)
   const sender = Agent.make({ name: "clerk", instructions: "Send.", toolkit: sending })
   const layer = sending.toLayer({ send: ({ to }) => Effect.succeed(`sent ${to}`) })
-  const send = (id: string, to: string) => ({ id, name: "send", params: { to } })
 
   it.effect("decides for each call; one that fails, dies or throws means yes", () =>
     Effect.gen(function* () {
@@ -282,15 +283,15 @@ describe("a predicate", () => {
   )
 })
 
-describe("a decision that is none", () => {
-  const rejected = (decisions: ReadonlyArray<Approvals.Decision>, id: string = conversationId) =>
-    Effect.gen(function* () {
-      const before = yield* read()
-      const error = yield* Effect.flip(AgentRuntime.decide(hasty, id, decisions))
-      assert.deepStrictEqual(yield* read(), before)
-      return error instanceof AgentError.DecisionRejected ? error.reason : error._tag
-    })
+const rejected = (decisions: ReadonlyArray<Approvals.Decision>, id: string = conversationId) =>
+  Effect.gen(function* () {
+    const before = yield* read()
+    const error = yield* Effect.flip(AgentRuntime.decide(hasty, id, decisions))
+    assert.deepStrictEqual(yield* read(), before)
+    return error instanceof AgentError.DecisionRejected ? error.reason : error._tag
+  })
 
+describe("a decision that is none", () => {
   it.effect("is typed, and changes nothing: unknown, altered, twice, none, expired, closed", () => {
     const { layer, ran } = noted()
     return Effect.gen(function* () {

@@ -92,7 +92,7 @@ describe("a process that dies around a request", () => {
             }).pipe(Effect.provide([processOver(database), layer, modelFor(tool)]))
           }
           assert.deepStrictEqual(
-            [...outcomes].sort(),
+            [...outcomes].toSorted(),
             tool === "pay" ? ["settled c1 success", "settled c1 unknown"] : ["settled c1 success"]
           )
         })
@@ -220,6 +220,8 @@ describe("a decision that was stored without its resumption", () => {
   })
 })
 
+const decide = (decision: Approvals.Decision) => Effect.result(AgentRuntime.decide(clerk, conversationId, [decision]))
+
 describe("two processes that decide at once", () => {
   it.effect("one wins; the other is told, and the call runs once", () => {
     const { layer, ran } = noted()
@@ -228,8 +230,6 @@ describe("two processes that decide at once", () => {
       const one = yield* Layer.build(processOver(database))
       const two = yield* Layer.build(processOver(database))
       const { approvals } = yield* Effect.provideContext(AgentRuntime.run(clerk, "go", options), one)
-      const decide = (decision: Approvals.Decision) =>
-        Effect.result(AgentRuntime.decide(clerk, conversationId, [decision]))
       const results = yield* Effect.all(
         [
           Effect.provideContext(decide(Approvals.approve(approvals[0]!)), one),
@@ -271,8 +271,8 @@ describe("two processes that decide at once", () => {
     const { layer, ran } = noted()
     return Effect.gen(function* () {
       const { approvals } = yield* AgentRuntime.run(clerk, "go", options)
-      const decide = Effect.result(AgentRuntime.decide(clerk, conversationId, [Approvals.approve(approvals[0]!)]))
-      const results = yield* Effect.all([decide, decide, decide], { concurrency: "unbounded" })
+      const deciding = decide(Approvals.approve(approvals[0]!))
+      const results = yield* Effect.all([deciding, deciding, deciding], { concurrency: "unbounded" })
       const failures = results.flatMap((result) => (result._tag === "Failure" ? [result.failure._tag] : []))
       assert.strictEqual(failures.length, 2)
       for (const tag of failures) assert.include(["ConversationBusy", "DecisionRejected"], tag)

@@ -3,12 +3,13 @@ import { ConversationStore } from "@colloquy/store"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { Agent, AgentRuntime, Agents, Approvals } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
-import { childOf, happened, parentOf, task } from "./background.ts"
+import { childOf, failureTag, happened, parentOf, task } from "./background.ts"
 import { append, call, dying, killable, noted, openRequests, read, sound, tale } from "./people.ts"
 import { calls, conversationId, processOver, recorded, text } from "./support.ts"
 
@@ -157,8 +158,8 @@ describe("a process that dies beside a background agent", () => {
         const recovered = yield* Stream.runCollect(
           AgentRuntime.recoverAll(Agents.make(helper, parent), { takeover: true })
         )
-        for (const { result } of recovered) {
-          const outcome = result._tag === "Success" ? result.success.outcome : result.failure._tag
+        for (const { exit } of recovered) {
+          const outcome = Exit.isSuccess(exit) ? exit.value.outcome : failureTag(exit.cause)
           assert.include(["completed", "ConversationBusy", "NothingToResume"], outcome)
         }
         yield* settledIn

@@ -37,6 +37,8 @@ const pair = (turns: ReadonlyArray<ScriptedModel.Turn>) => {
 
 const charges = billingTools.toLayer({ charge: () => Effect.succeed("charged") })
 
+const over = (id: string, name: string) => calls([{ id, name: `hand_over_to_${name}`, params: {} }])
+
 describe("a handoff", () => {
   it.effect("goes on under the other agent's instructions, tools and model, in the same run", () => {
     const { layer } = noted()
@@ -103,7 +105,6 @@ describe("a handoff", () => {
       delegates: [Agent.handoff({ name: "back", agent: () => back })]
     })
     const back: Agent.Agent = Agent.make({ name: "back", instructions: "Back.", delegates: [Agent.handoff(front)] })
-    const over = (id: string, name: string) => calls([{ id, name: `hand_over_to_${name}`, params: {} }])
     return Effect.gen(function* () {
       yield* AgentRuntime.run(front, "go", options)
       assert.deepStrictEqual(
@@ -188,7 +189,7 @@ describe("a handoff", () => {
         const waiting = yield* AgentRuntime.resume(front, conversationId)
         // A person is asked for a call of the first agent.
         assert.strictEqual(waiting.outcome, "awaiting-approval")
-        assert.deepStrictEqual([...again.ran].sort(), ["look A1", "look B2"])
+        assert.deepStrictEqual([...again.ran].toSorted(), ["look A1", "look B2"])
         const result = yield* AgentRuntime.decide(front, conversationId, [Approvals.approve(requestOf(waiting, "c4"))])
         assert.strictEqual(result.text, "I bill")
         assert.deepStrictEqual(again.ran.at(-1), "pay C3")

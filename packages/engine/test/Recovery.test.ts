@@ -50,6 +50,7 @@ const settled = (id: string): Payload.Written => ({
   isFailure: false,
   result: null
 })
+const approvalOf = (id: string) => Ids.ApprovalId.make(`approval-${id}`)
 const ended: Payload.Written = { _tag: "RunEnded", runId, outcome: "completed", mode: "execute", usage }
 
 /** given a log, when it is classified, then … */
@@ -141,7 +142,6 @@ describe("Recovery.classify", () => {
   })
 
   describe("with requests", () => {
-    const approvalOf = (id: string) => Ids.ApprovalId.make(`approval-${id}`)
     const asked = (id: string): Payload.Written => ({
       _tag: "ApprovalRequested",
       runId,

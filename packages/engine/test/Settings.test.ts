@@ -80,7 +80,15 @@ for (const [name, storage] of [
         yield* AgentRuntime.run(closed, "go", { settingsId })
         const store = yield* Effect.flip(read())
         assert.strictEqual(store._tag, "ConversationNotFound")
-      }).pipe(Effect.provide(Layer.mergeAll(app(), noted().layer, ScriptedModel.layerOf(() => text("ok")))))
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            app(),
+            noted().layer,
+            ScriptedModel.layerOf(() => text("ok"))
+          )
+        )
+      )
     )
 
     it.effect("that are out of bounds fail the start, and say which", () =>
@@ -96,7 +104,15 @@ for (const [name, storage] of [
           // An option of the run stands for it.
           yield* AgentRuntime.run(open, "go", { settingsId, [option]: 1 })
         }
-      }).pipe(Effect.provide(Layer.mergeAll(app(), noted().layer, ScriptedModel.layerOf(() => text("ok")))))
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            app(),
+            noted().layer,
+            ScriptedModel.layerOf(() => text("ok"))
+          )
+        )
+      )
     )
 
     it.effect("and a conversation have nothing to do with each other: either, both or none", () =>
@@ -112,7 +128,15 @@ for (const [name, storage] of [
         yield* AgentRuntime.run(open, "both again", { settingsId, conversationId })
         const modes = (yield* read()).flatMap(({ payload }) => (payload._tag === "RunStarted" ? [payload.mode] : []))
         assert.deepStrictEqual(modes, ["plan", "plan", "plan"])
-      }).pipe(Effect.provide(Layer.mergeAll(app(), noted().layer, ScriptedModel.layerOf(() => text("ok")))))
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            app(),
+            noted().layer,
+            ScriptedModel.layerOf(() => text("ok"))
+          )
+        )
+      )
     )
 
     it.effect("set no mode over an option of the run", () =>
@@ -120,7 +144,15 @@ for (const [name, storage] of [
         yield* put({ mode: "plan" })
         yield* AgentRuntime.run(open, "go", { settingsId, conversationId, mode: "careful" })
         assert.strictEqual(yield* firstMode, "careful")
-      }).pipe(Effect.provide(Layer.mergeAll(app(), noted().layer, ScriptedModel.layerOf(() => text("ok")))))
+      }).pipe(
+        Effect.provide(
+          Layer.mergeAll(
+            app(),
+            noted().layer,
+            ScriptedModel.layerOf(() => text("ok"))
+          )
+        )
+      )
     )
   })
 }

@@ -1,7 +1,9 @@
 /** An agent with another one that works beside it. */
 import { Ids } from "@colloquy/session"
 import { ConversationStore } from "@colloquy/store"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import * as Toolkit from "effect/ai/Toolkit"
 import { Agent } from "../src/index.ts"
@@ -38,6 +40,12 @@ export const task = (id: string, input = "find out") => ({ id, name: "start_help
 /** The child conversation of a call. */
 export const childOf = (callId: string, id: string = conversationId) =>
   Ids.ConversationId.make(Ids.derive(id, "task", callId))
+
+/** The tag of what something failed with, or that it died. */
+export const failureTag = (cause: Cause.Cause<{ readonly _tag: string }>): string => {
+  const found = Cause.findError(cause)
+  return Result.isSuccess(found) ? found.success._tag : "died"
+}
 
 /** Waits until this conversation's log has a record like this. */
 export const happened = (id: Ids.ConversationId, tag: string) =>

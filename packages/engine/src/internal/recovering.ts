@@ -2,7 +2,7 @@
 import type { ConversationId } from "@colloquy/session/Ids"
 import type { ReadError } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
-import type * as Result from "effect/Result"
+import type * as Exit from "effect/Exit"
 import * as Stream from "effect/Stream"
 import type { ResumeError, RunError, RunResult } from "../Run.ts"
 import type { RunGate } from "../RunGate.ts"
@@ -11,7 +11,8 @@ import type { Storage } from "./shared.ts"
 /** What became of a conversation that was to be recovered. */
 export interface Recovered<E, A> {
   readonly conversationId: ConversationId
-  readonly result: Result.Result<RunResult<A>, RunError<E> | ResumeError>
+  /** With a defect, if it died of one: the others go on. */
+  readonly exit: Exit.Exit<RunResult<A>, RunError<E> | ResumeError>
 }
 
 /** Conversations with an unfinished run that this producer wrote last, or with `takeover` all of them. */

@@ -143,9 +143,7 @@ export const make = ({ conversations, store }: Storage, gate: RunGate, runs: Run
     reconcile: (context) =>
       Effect.forEach(
         // One that waited for people here may have been decided elsewhere.
-        context.journal
-          .state()
-          .tasks.filter(({ conversationId: child }) => !working.has(child) || !gate.isHeld(child)),
+        context.journal.state().tasks.filter(({ conversationId: child }) => !working.has(child) || !gate.isHeld(child)),
         (task) => reconcileOne(context, task),
         { discard: true }
       ),
