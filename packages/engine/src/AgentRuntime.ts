@@ -27,7 +27,7 @@ import type { Agent } from "./Agent.ts"
 import { type ConversationBusy, type InvalidId, type InvalidOption, NothingToResume } from "./AgentError.ts"
 import * as Agents from "./Agents.ts"
 import type { ApprovalRequest, Decision } from "./Approvals.ts"
-import { hostNamed } from "./internal/hosts.ts"
+import { backgroundNamed, hostNamed, hostsOf } from "./internal/hosts.ts"
 import * as Recovering from "./internal/recovering.ts"
 import { cancelSuspended, decideRun, openApprovals, resumeRun } from "./internal/resuming.ts"
 import { decodeConversationId, type Parts, seamsAtHand, type Storage } from "./internal/shared.ts"
@@ -351,7 +351,17 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
           start: (host, input, options) =>
             startRun(parts, tasks, { host, output: undefined, configurable: new Set() }, input, options),
           resume: (host, conversationId) =>
-            resumeRun(parts, tasks, { hostNamed: () => host, output: () => undefined }, conversationId, {}),
+            resumeRun(
+              parts,
+              tasks,
+              {
+                hostNamed: () => host,
+                backgroundNamed: (name) => backgroundNamed([host], name),
+                output: () => undefined
+              },
+              conversationId,
+              {}
+            ),
           cancel: (conversationId) => cancelOne(conversationId)
         })
   const cancelOne = Effect.fnUntraced(function* (conversationId: ConversationId) {
@@ -428,6 +438,7 @@ export const layerEphemeral: Layer.Layer<
 /** Agents as whoever goes on with a run looks for them. */
 const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
   hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
+  backgroundNamed: (name: Agent["name"]) => backgroundNamed(hostsOf(agents), name),
   output: (name: Agent["name"]) => Agents.find(agents, name)?.output
 })
 

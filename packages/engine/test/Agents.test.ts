@@ -1,4 +1,4 @@
-import { CommandQueues } from "@colloquy/capabilities"
+import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { Ids } from "@colloquy/session"
 import { Conversations } from "@colloquy/store"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
@@ -23,7 +23,7 @@ const other = Agent.make({ name: "other", instructions: "Other." })
 const named = (database: MemoryDatabase.MemoryDatabase, name: string) => {
   let killed = false
   const layer = AgentRuntime.layerWithout.pipe(
-    Layer.provideMerge(CommandQueues.layer),
+    Layer.provideMerge(Layer.merge(CommandQueues.layer, ConversationTracker.layer)),
     Layer.provideMerge(Conversations.layerWith({ producerId: Ids.ProducerId.make(name) })),
     Layer.provideMerge(
       MemoryStorage.layerWith({

@@ -236,3 +236,46 @@ describe("a background agent and two processes", () => {
     })
   )
 })
+
+const agentsOf = (turns: ReadonlyArray<ScriptedModel.Turn>) => {
+  const { helper } = parentOf(turns)
+  const second = Agent.make({ name: "second", instructions: "Second." })
+  const parent = Agent.make({
+    name: "parent",
+    instructions: "Lead.",
+    delegates: [Agent.background(helper), Agent.handoff(second)]
+  })
+  return { parent, second }
+}
+
+describe("a task of an agent that has handed over", () => {
+  it.effect("is found again by whoever resumes the run", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      const called = yield* Deferred.make<void>()
+      const hang = () => Effect.andThen(Deferred.succeed(called, undefined), Effect.never)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(agentsOf([hang]).parent, "go", options)
+        yield* Deferred.await(called)
+        yield* recorded(({ payload }) => payload._tag === "HandedOff")
+        yield* doomed.kill
+      }).pipe(
+        Effect.provide([
+          doomed.layer,
+          noted().layer,
+          ScriptedModel.layerOf(({ call }) => {
+            if (call === 0) return begins
+            return call === 1 ? calls([{ id: "c2", name: "hand_over_to_second", params: {} }]) : () => Effect.never
+          })
+        ])
+      )
+      yield* Effect.gen(function* () {
+        const { parent } = agentsOf(works)
+        yield* AgentRuntime.resume(parent, conversationId)
+        yield* settledIn
+        assert.include(yield* tale(), "task completed")
+      }).pipe(Effect.provide([processOver(database), noted().layer, leads]))
+    })
+  )
+})

@@ -1,4 +1,4 @@
-import { CommandQueues } from "@colloquy/capabilities"
+import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { Ids } from "@colloquy/session"
 import { Conversations, SettingsStore } from "@colloquy/store"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
@@ -176,7 +176,7 @@ describe("stored settings", () => {
       Effect.provide([
         Layer.mergeAll(
           AgentRuntime.layerWithout.pipe(
-            Layer.provideMerge(CommandQueues.layer),
+            Layer.provideMerge(Layer.merge(CommandQueues.layer, ConversationTracker.layer)),
             Layer.provideMerge(Conversations.layer),
             Layer.provideMerge(MemoryStorage.layer)
           ),

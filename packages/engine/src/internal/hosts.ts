@@ -3,7 +3,7 @@ import type { AgentName, ConversationId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Scope from "effect/Scope"
 import { UnknownAgent } from "../AgentError.ts"
-import type { AgentHost } from "../AgentHost.ts"
+import type { AgentHost, Delegate } from "../AgentHost.ts"
 import * as Agents from "../Agents.ts"
 import type * as AiError from "effect/ai/AiError"
 
@@ -15,20 +15,20 @@ export const hostNamed = Effect.fnUntraced(function* <E, R, A>(
 ): Effect.fn.Return<AgentHost<E | AiError.AiError>, E | UnknownAgent, R | Scope.Scope> {
   const given = Agents.find(source, name)
   if (given !== undefined) return yield* given.host
-  const waiting: Array<AgentHost<E | AiError.AiError>> = []
-  for (const agent of Agents.all(source)) waiting.push(yield* agent.host)
-  const seen = new Set<string>(Agents.all(source).map(({ name }) => name))
-  for (let host = waiting.shift(); host !== undefined; host = waiting.shift()) {
-    if (host.name === name) return host
-    for (const delegate of host.delegates) {
-      if (delegate.kind !== "handoff" || seen.has(delegate.agent)) continue
-      seen.add(delegate.agent)
-      waiting.push(yield* delegate.host as Effect.Effect<AgentHost<E | AiError.AiError>, E, Scope.Scope>)
-    }
-  }
+  const found = yield* search(hostsOf(source), (host) => (host.name === name ? host : undefined))
+  if (found !== undefined) return found
   const names = Agents.all(source).map(({ name }) => name)
   return yield* new UnknownAgent({ conversationId, recorded: name, given: names.join(", ") })
 })
+
+/** The tool behind which a background agent of this name stands, of one of these hosts or of one they can hand over to. */
+export const backgroundNamed = <E, R>(
+  hosts: ReadonlyArray<Effect.Effect<AgentHost<E | AiError.AiError>, E, R>>,
+  name: AgentName
+): Effect.Effect<Delegate<E | AiError.AiError, never> | undefined, E, R | Scope.Scope> =>
+  search(hosts, ({ delegates }) => delegates.find(({ agent, kind }) => kind === "background" && agent === name))
+
+export const hostsOf = <E, R, A>(source: Agents.Source<E, R, A>) => Agents.all(source).map(({ host }) => host)
 
 /** Where a run finds the agents that it is handed over to: those behind the tools of the agents that were at work. */
 export const handoffsFrom = <E>(hosts: ReadonlyArray<AgentHost<E>>, scope: Scope.Scope) => {
@@ -44,3 +44,27 @@ export const handoffsFrom = <E>(hosts: ReadonlyArray<AgentHost<E>>, scope: Scope
     return undefined
   }
 }
+
+// --- internal ---
+
+/** Looks at hosts in turn, and then at those that they can hand over to, each once; makes no more of them than it must. */
+const search = Effect.fnUntraced(function* <E, R, B>(
+  hosts: ReadonlyArray<Effect.Effect<AgentHost<E | AiError.AiError>, E, R>>,
+  pick: (host: AgentHost<E | AiError.AiError>) => B | undefined
+): Effect.fn.Return<B | undefined, E, R | Scope.Scope> {
+  const waiting: Array<Effect.Effect<AgentHost<E | AiError.AiError>, E, R | Scope.Scope>> = [...hosts]
+  const seen = new Set<AgentName>()
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    const host = yield* next
+    const found = pick(host)
+    if (found !== undefined) return found
+    seen.add(host.name)
+    for (const { agent, host: behind, kind } of host.delegates) {
+      if (kind !== "handoff" || seen.has(agent)) continue
+      seen.add(agent)
+      // Making a host fails with what any other does: with no error of a model's or a tool's.
+      waiting.push(behind as Effect.Effect<AgentHost<E | AiError.AiError>, E, Scope.Scope>)
+    }
+  }
+  return undefined
+})

@@ -11,7 +11,7 @@ import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { AwaitingApproval, type ConversationBusy, InvalidOption, NothingToResume, UnknownAgent } from "../AgentError.ts"
-import type { AgentHost } from "../AgentHost.ts"
+import type { AgentHost, Delegate } from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
 import * as Approvals from "../Approvals.ts"
 import type { Fact } from "../Journal.ts"
@@ -34,6 +34,9 @@ export interface Resumer<E, R, A> {
     conversationId: ConversationId,
     agent: AgentName
   ) => Effect.Effect<AgentHost<E | AiError.AiError>, E | UnknownAgent, R | Scope.Scope>
+  readonly backgroundNamed: (
+    agent: AgentName
+  ) => Effect.Effect<Delegate<E | AiError.AiError, never> | undefined, E, R | Scope.Scope>
   readonly output: (agent: AgentName) => Output<A> | undefined
 }
 
@@ -221,7 +224,9 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
         seams,
         publish
       })
-      yield* restore(tasks.reconcile(run.context))
+      yield* restore(
+        tasks.reconcile(run.context, (agent) => Effect.provideContext(resumer.backgroundNamed(agent), context))
+      )
       yield* RunContext.write(run.context, [
         ...facts,
         {

@@ -18,6 +18,7 @@ import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
 import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
+import { backgroundNamed } from "./hosts.ts"
 import { launch } from "./launch.ts"
 import { withValue } from "./running.ts"
 import {
@@ -91,7 +92,7 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
       const { context } = run
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
-      yield* restore(tasks.reconcile(context))
+      yield* restore(tasks.reconcile(context, (agent) => backgroundNamed([Effect.succeed(host)], agent)))
       yield* RunContext.write(context, yield* restore(startFacts(context, turn, message, options, seams)))
       const result = run.finish(restore(AgentLoop.run(context))).pipe(
         Effect.onError(() => tellHistory(journal, options)),

@@ -11,7 +11,7 @@
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { BackgroundTask, ConversationState } from "@colloquy/session/ConversationState"
-import type { ConversationId } from "@colloquy/session/Ids"
+import type { AgentName, ConversationId } from "@colloquy/session/Ids"
 import { BatchId, derive, RecordId, RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Text from "@colloquy/session/Text"
@@ -21,7 +21,7 @@ import * as Effect from "effect/Effect"
 import * as Schedule from "effect/Schedule"
 import type * as Scope from "effect/Scope"
 import type { ConversationBusy } from "../AgentError.ts"
-import type { AgentHost } from "../AgentHost.ts"
+import type { AgentHost, Delegate } from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
 import type { RunOptions } from "../Run.ts"
 import type { RunContext, TaskStarter } from "../RunContext.ts"
@@ -38,13 +38,18 @@ export interface Runs {
 
 type CancelError = ConversationBusy | WriteError
 
+type Find<E> = (agent: AgentName) => Effect.Effect<Delegate<E, never> | undefined, unknown, Scope.Scope>
+
 type LookUpError = Effect.Error<ReturnType<typeof lookUp>>
 
 export interface Tasks {
   /** Starts the run of a task that is recorded. A run that cannot start settles its task as failed. */
   readonly starter: (parent: ConversationId) => TaskStarter<unknown>
-  /** Looks what became of the tasks that the log has open and that nobody here works on. */
-  readonly reconcile: <E>(context: RunContext<E>) => Effect.Effect<void, LookUpError>
+  /**
+   * Looks what became of the tasks that the log has open and that nobody here works on. `find` is asked for an agent that
+   * the one at work does not know: another one, who handed over, may have started it.
+   */
+  readonly reconcile: <E>(context: RunContext<E>, find: Find<E>) => Effect.Effect<void, LookUpError, Scope.Scope>
   /** A run stops, as its log says: if it is a task's and over, its parent is told. */
   readonly ended: (run: Pick<RunContext<unknown>, "journal" | "runId">) => Effect.Effect<void>
   /** Stops the tasks of a parent that are to end with it. */
@@ -113,19 +118,18 @@ export const make = ({ conversations, store }: Storage, gate: RunGate, runs: Run
         })
     })
 
-  const reconcileOne = Effect.fnUntraced(function* <E>(context: RunContext<E>, task: BackgroundTask) {
+  const reconcileOne = Effect.fnUntraced(function* <E>(context: RunContext<E>, find: Find<E>, task: BackgroundTask) {
     const { agent, conversationId: child, taskId } = task
-    const delegate = context.host.delegates.find(
-      (delegate) => delegate.kind === "background" && delegate.agent === agent
-    )
+    const own = context.host.delegates.find((delegate) => delegate.kind === "background" && delegate.agent === agent)
     const parent = context.journal.state().conversationId
-    const entry: Working = { parent, taskId, cancelWithParent: delegate?.cancelWithParent ?? true }
+    const entry: Working = { parent, taskId, cancelWithParent: own?.cancelWithParent ?? true }
     // Before the log is read: a run of it that ends from here on tells its parent.
     working.set(child, entry)
     const found = yield* Effect.onError(lookUp(store, child), () => Effect.sync(() => working.delete(child)))
     if (working.get(child) !== entry || found === "suspended") return
     if (typeof found === "object") return yield* settle(child, entry, found)
     if (gate.isHeld(child)) return
+    const delegate = own ?? (found === "lost" ? undefined : yield* Effect.orElseSucceed(find(agent), () => undefined))
     yield* found === "lost" || delegate === undefined
       ? settle(child, entry, lost)
       : resume(child, entry, runs.resume(delegate.host, child))
@@ -140,11 +144,11 @@ export const make = ({ conversations, store }: Storage, gate: RunGate, runs: Run
           { parent, taskId, cancelWithParent: delegate.cancelWithParent },
           runs.start(delegate.host, input, { conversationId, runId: RunId.make(derive("task", taskId)) })
         ),
-    reconcile: (context) =>
+    reconcile: (context, find) =>
       Effect.forEach(
         // One that waited for people here may have been decided elsewhere.
         context.journal.state().tasks.filter(({ conversationId: child }) => !working.has(child) || !gate.isHeld(child)),
-        (task) => reconcileOne(context, task),
+        (task) => reconcileOne(context, find, task),
         { discard: true }
       ),
     ended,
