@@ -166,7 +166,9 @@ const conclude = <E>(
       const more = yield* Seam.takeOrClose(context, "end")
       const isStored = options?.stored === true
       const facts = more?.facts ?? [RunEnd.ended(context, outcome, isStored ? undefined : response)]
-      const writing = isStored ? write(context, facts) : store(context, response, facts)
+      const writing = isStored
+        ? Effect.andThen(write(context, facts), context.queues.answered)
+        : store(context, response, facts)
       yield* more === undefined ? writing : Seam.landing(context, more, writing)
       return more === undefined ? { outcome, response } : undefined
     })

@@ -193,6 +193,7 @@ export const steerOrRun = <E, R, A>(
   Effect.gen(function* () {
     const queues = yield* CommandQueues.CommandQueues
     const conversationId = yield* decodeConversationId(options.conversationId)
+    let busy: ConversationBusy | undefined
     while (true) {
       const { author, inputId } = options
       const offered = yield* queues.steer(conversationId, input, { author, inputId })
@@ -201,7 +202,9 @@ export const steerOrRun = <E, R, A>(
       const started = yield* Effect.result(start(agent, input, options))
       if (started._tag === "Success") return { _tag: "Started", run: started.success }
       const { failure } = started
-      if (!isBusy(failure)) return yield* Effect.fail(failure)
+      // The same run twice: it takes nothing in from these queues, and will not.
+      if (!isBusy(failure) || failure.runId === busy?.runId) return yield* Effect.fail(failure)
+      busy = failure
     }
   })
 
@@ -367,8 +370,11 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
   const cancelOne = Effect.fnUntraced(function* (conversationId: ConversationId) {
     const stopped = yield* gate.stop(conversationId)
     yield* tasks.cancelOf(conversationId)
-    // Also behind a stop: what it met may have come to wait for people in that moment.
-    return (yield* cancelSuspended(parts, tasks, conversationId)) || stopped
+    const suspended = cancelSuspended(parts, tasks, conversationId)
+    if (!stopped) return yield* suspended
+    // What was stopped may have come to wait for people in that moment, and the next run may go on already.
+    yield* Effect.catchTag(suspended, "ConversationBusy", () => Effect.void)
+    return true
   })
   return AgentRuntime.of({
     start: (agent, input, options = {}) =>
@@ -447,7 +453,9 @@ const inMemory = Layer.merge(CommandQueues.layer, ConversationTracker.layer)
 const attached = <E, A, E2, R>(
   starting: Effect.Effect<RunHandle<E, A>, E2, R>
 ): Effect.Effect<RunResult<A>, E | E2, R> =>
-  Effect.flatMap(starting, (handle) => Effect.onInterrupt(handle.await, () => handle.cancel))
+  Effect.uninterruptibleMask((restore) =>
+    Effect.flatMap(restore(starting), (handle) => Effect.onInterrupt(restore(handle.await), () => handle.cancel))
+  )
 
 const isBusy = (error: unknown): error is ConversationBusy =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "ConversationBusy"

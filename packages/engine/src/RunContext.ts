@@ -37,6 +37,9 @@ export interface RunContext<E> {
   readonly historyTokens: number
   /** Shows an event to whoever watches; never waits for anybody. */
   readonly publish: (event: RunEvent) => void
+  /** The run is about to find out whether it takes anything in any more: it goes on, or it is ending. */
+  readonly closing: () => void
+  readonly goesOn: () => void
   /** The run takes nothing in any more. */
   readonly ending: () => void
   /** Undefined where no agent can work in the background. */
@@ -77,6 +80,8 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly budget?: RunContext<E>["budget"]
   readonly historyTokens?: number | undefined
   readonly publish?: ((event: RunEvent) => void) | undefined
+  readonly closing?: (() => void) | undefined
+  readonly goesOn?: (() => void) | undefined
   readonly ending?: (() => void) | undefined
   readonly startTask?: TaskStarter<E> | undefined
   readonly hostOf?: RunContext<E>["hostOf"] | undefined
@@ -88,8 +93,10 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
  */
 export const make = <E>({
   budget,
+  closing,
   compactor,
   ending,
+  goesOn,
   historyTokens,
   host,
   hostOf,
@@ -111,6 +118,8 @@ export const make = <E>({
   budget,
   historyTokens: historyTokens ?? 0,
   publish: publish ?? nothing,
+  closing: closing ?? nothing,
+  goesOn: goesOn ?? nothing,
   ending: ending ?? nothing,
   startTask,
   hostOf: hostOf ?? nothing,

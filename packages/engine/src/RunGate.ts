@@ -2,15 +2,17 @@
  * One run at a time for each conversation of this process.
  *
  * ```
- *            enter                 begun                 ending               leave
- *   (none) ────────▶ loading ────────────▶ going on ───────────▶ ending ────────────▶ (none)
- *                       │ fails                                                          ▲
- *                       └──────────────────────────────────────────────────────────────┘
+ *            enter             begun               closing             ending            leave
+ *   (none) ────────▶ loading ─────────▶ going on ───────────▶ closing ────────▶ ending ─────────▶ (none)
+ *                       │                   ▲                    │                                  ▲
+ *                       │ fails             └────────────────────┘ goesOn                           │
+ *                       └───────────────────────────────────────────────────────────────────────────┘
  * ```
  *
  * Who enters while a run loads waits until it has begun, then is told that it is busy; if it fails to begin, the first
- * who waits loads instead. Who enters while a run ends waits, then runs: between "it goes on" and "it is over" there is no
- * gap in which an input belongs to neither.
+ * who waits loads instead. Who enters while a run ends waits, then runs. While a run closes its queues nobody knows yet
+ * which of the two it is, so who enters waits for that too: between "it goes on" and "it is over" there is no gap in which
+ * an input belongs to neither.
  *
  * @since 0.1.0
  */
@@ -29,6 +31,10 @@ import { ConversationBusy } from "./AgentError.ts"
 export interface Pass {
   /** The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored. */
   readonly begun: (runId: RunId, stop: Effect.Effect<void>) => void
+  /** The run is about to find out whether it takes anything in any more: those who come now wait for that. */
+  readonly closing: () => void
+  /** It does: those who wait are told that it goes on. */
+  readonly goesOn: () => void
   /** The run takes nothing in any more: those who come now wait for its end. */
   readonly ending: () => void
 }
@@ -42,7 +48,10 @@ export interface RunGate {
   readonly enter: (conversationId: ConversationId, runId: RunId) => Effect.Effect<Pass, ConversationBusy, Scope.Scope>
   /** Whether a run of this conversation loads, goes on or ends in this process. */
   readonly isHeld: (conversationId: string) => boolean
-  /** Stops the run that goes on, and returns when its end is stored; false when there is none. */
+  /**
+   * Stops the run that goes on, and returns when its end is stored; false when there is none. One that loads is stopped
+   * once it has begun.
+   */
   readonly stop: (conversationId: string) => Effect.Effect<boolean>
 }
 
@@ -52,7 +61,12 @@ export interface RunGate {
  * @category constants
  * @since 0.1.0
  */
-export const free: Pass = { begun: () => undefined, ending: () => undefined }
+export const free: Pass = {
+  begun: () => undefined,
+  closing: () => undefined,
+  goesOn: () => undefined,
+  ending: () => undefined
+}
 
 /**
  * The gate of these writers: runtimes that share writers share it.
@@ -75,15 +89,15 @@ export const of = (writers: object): RunGate => {
 export const make = (): RunGate => {
   const entries = new Map<string, Entry>()
 
-  const enter = Effect.fnUntraced(function* (conversationId: ConversationId, runId: RunId) {
+  const enter = Effect.fnUntraced(function* (conversationId: ConversationId, runId: RunId, restore: Restore) {
     while (true) {
       const other = entries.get(conversationId)
       if (other === undefined) break
       // The map is read again after each wait: of several who waited, one has entered by then.
       if (other.phase === "going-on") return yield* new ConversationBusy({ conversationId, runId: other.runId })
-      yield* Deferred.await(other.phase === "loading" ? other.settled : other.left)
+      yield* restore(Deferred.await(other.moved))
     }
-    const entry: Entry = { runId, phase: "loading", settled: Deferred.makeUnsafe(), left: Deferred.makeUnsafe() }
+    const entry: Entry = { runId, phase: "loading", moved: Deferred.makeUnsafe() }
     entries.set(conversationId, entry)
     return entry
   })
@@ -91,45 +105,56 @@ export const make = (): RunGate => {
   const leave = (conversationId: ConversationId, entry: Entry) =>
     Effect.sync(() => {
       entries.delete(conversationId)
-      Deferred.doneUnsafe(entry.settled, Effect.void)
-      Deferred.doneUnsafe(entry.left, Effect.void)
+      Deferred.doneUnsafe(entry.moved, Effect.void)
     })
 
   return {
     enter: (conversationId, runId) =>
-      Effect.acquireRelease(enter(conversationId, runId), (entry) => leave(conversationId, entry), {
-        interruptible: true
-      }).pipe(
+      // Only the wait may be interrupted: who holds a place gives it back.
+      Effect.uninterruptibleMask((restore) =>
+        Effect.acquireRelease(enter(conversationId, runId, restore), (entry) => leave(conversationId, entry))
+      ).pipe(
         Effect.map((entry) => ({
           begun: (runId, stop) => {
             entry.runId = runId
             entry.stop = stop
-            entry.phase = "going-on"
-            Deferred.doneUnsafe(entry.settled, Effect.void)
+            move(entry, "going-on")
           },
-          ending: () => {
-            entry.phase = "ending"
-          }
+          closing: () => move(entry, "closing"),
+          goesOn: () => move(entry, "going-on"),
+          ending: () => move(entry, "ending")
         }))
       ),
     isHeld: (conversationId) => entries.has(conversationId),
-    stop: (conversationId) =>
-      Effect.suspend(() => {
-        const stop = entries.get(conversationId)?.stop
-        return stop === undefined ? Effect.succeed(false) : Effect.as(stop, true)
-      })
+    stop: Effect.fnUntraced(function* (conversationId) {
+      const entry = entries.get(conversationId)
+      if (entry === undefined) return false
+      while (entry.phase === "loading" && entries.get(conversationId) === entry) yield* Deferred.await(entry.moved)
+      if (entry.stop === undefined) return false
+      yield* entry.stop
+      return true
+    })
   }
 }
 
 // --- internal ---
 
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+
 interface Entry {
   runId: RunId
-  phase: "loading" | "going-on" | "ending"
+  phase: "loading" | "going-on" | "closing" | "ending"
   stop?: Effect.Effect<void>
-  /** It has begun, or has failed to. */
-  readonly settled: Deferred.Deferred<void>
-  readonly left: Deferred.Deferred<void>
+  /** Done when the phase changes, and when the run leaves. */
+  moved: Deferred.Deferred<void>
+}
+
+/** Everything is changed before those who wait are told: they run at once. */
+const move = (entry: Entry, phase: Entry["phase"]): void => {
+  const { moved } = entry
+  entry.phase = phase
+  entry.moved = Deferred.makeUnsafe()
+  Deferred.doneUnsafe(moved, Effect.void)
 }
 
 const gates = new WeakMap<object, RunGate>()

@@ -5,12 +5,14 @@
  * @since 0.1.0
  */
 import type { Command } from "@colloquy/capabilities/CommandQueues"
+import * as CanonicalJson from "@colloquy/session/CanonicalJson"
 import * as Digest from "@colloquy/session/Digest"
 import { idFault } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
+import * as Result from "effect/Result"
 import type { Fact, Journal } from "./Journal.ts"
 import { type RunContext, write } from "./RunContext.ts"
 
@@ -54,12 +56,20 @@ export const takeOrClose = <E>(
 ): Effect.Effect<Intake | undefined, StoreUnavailable> =>
   Effect.gen(function* () {
     const { journal, queues } = context
-    // The end of a task may be in the log already, and on its way into the state.
-    if (journal.state().tasks.length > 0) yield* Effect.ignore(journal.settle)
-    // A machine's message closes no request that a person is to decide: it waits with the run.
-    if (edge === "end" && journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
-    const commands = yield* edge === "end" ? queues.takeOrClose : queues.takeOrSuspend
-    if (commands.length > 0) return intake(context, commands)
+    while (true) {
+      // The end of a task may be in the log already, and on its way into the state.
+      if (journal.state().tasks.length > 0) yield* Effect.ignore(journal.settle)
+      // A machine's message closes no request that a person is to decide: it waits with the run.
+      if (edge === "end" && journal.state().undelivered.length > 0) return intake(context, yield* queues.takeSteering)
+      context.closing()
+      const commands = yield* edge === "end" ? queues.takeOrClose : queues.takeOrSuspend
+      if (commands.length === 0) break
+      context.goesOn()
+      const taken = intake(context, commands)
+      if (taken.facts.length > 0) return taken
+      // All of it is in the log already, and the model has seen it there: the run does not go on for it.
+      yield* tell(context, taken)
+    }
     context.ending()
     return undefined
   })
@@ -73,15 +83,13 @@ export const takeOrClose = <E>(
  */
 export const landing = <E, A>(
   context: RunContext<E>,
-  { commands }: Intake,
+  taken: Intake,
   writing: Effect.Effect<A, WriteError>
-): Effect.Effect<A, WriteError> => {
-  const tell = Effect.forEach(commands, (command) => delivered(context, command), { discard: true })
-  return writing.pipe(
-    Effect.tapError(() => Effect.andThen(Effect.ignore(context.journal.settle), tell)),
-    Effect.tap(() => tell)
+): Effect.Effect<A, WriteError> =>
+  writing.pipe(
+    Effect.tapError(() => Effect.andThen(Effect.ignore(context.journal.settle), tell(context, taken))),
+    Effect.tap(() => tell(context, taken))
   )
-}
 
 /**
  * The record of an input.
@@ -98,6 +106,9 @@ export const inputFact = (
 })
 
 // --- internal ---
+
+const tell = <E>(context: RunContext<E>, { commands }: Intake): Effect.Effect<void> =>
+  Effect.forEach(commands, (command) => delivered(context, command), { discard: true })
 
 const delivered = <E>({ journal, queues, runId }: RunContext<E>, command: Command): Effect.Effect<void> => {
   const record = journal
@@ -130,8 +141,13 @@ const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Co
   }
 }
 
-const isOf = (input: Payload.InputRecorded, { inputId, kind }: Command): boolean =>
-  input.inputId === inputId && input.kind === kind
+/** Whether a record is of this input. That which the run began with may be offered to it once more: it is one input. */
+const isOf = (input: Payload.InputRecorded, { inputId, kind, message }: Command): boolean =>
+  input.inputId === inputId &&
+  (input.kind === kind || (input.kind === "user" && contentOf(input.message) === contentOf(message)))
+
+const contentOf = (message: Payload.InputRecorded["message"]): string =>
+  Result.getOrElse(CanonicalJson.encode(message), () => "")
 
 /** What the model is told of a background agent's end. */
 const reportOf = (journal: Journal, taskId: string, settledAt: number): string => {

@@ -100,6 +100,8 @@ export const assemble = Effect.fnUntraced(function* <E>(
     host,
     queues: place.queues,
     options,
+    closing: place.pass.closing,
+    goesOn: place.pass.goesOn,
     ending: place.pass.ending,
     publish: (event) => {
       if (event._tag === "Recorded") {

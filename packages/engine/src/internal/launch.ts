@@ -38,9 +38,10 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
   // Behind the last event comes nothing.
   const events = yield* PubSub.unbounded<RunEvent | undefined>()
   const publish = (event: RunEvent) => void PubSub.publishUnsafe(events, event)
-  const life = Effect.uninterruptibleMask((restore) =>
-    Effect.scoped(
-      Effect.flatMap(begin(restore, publish), (run) => {
+  const life = Effect.withFiber<void, EB, Exclude<R, Scope.Scope>>((self) => {
+    const stop = Effect.asVoid(Fiber.interrupt(self))
+    return Effect.scoped(
+      Effect.flatMap(begin(Effect.interruptible, publish), (run) => {
         run.pass.begun(run.runId, stop)
         Deferred.doneUnsafe(begun, Effect.succeed(run))
         return Effect.exit(run.result)
@@ -55,13 +56,19 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
           }),
           PubSub.end(events, undefined)
         )
-      )
+      ),
+      Effect.asVoid
     )
+  })
+  return yield* Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      // Not interruptible from its first operation on: one that is stopped before it runs still tells who waits for it.
+      const fiber = yield* Effect.forkIn(life, runtime, { uninterruptible: true })
+      const stop = Effect.asVoid(Fiber.interrupt(fiber))
+      const { commands, runId } = yield* Effect.onInterrupt(restore(Deferred.await(begun)), () => stop)
+      return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: eventsOf(events) }
+    })
   )
-  const fiber: Fiber.Fiber<unknown, EB> = yield* Effect.forkIn(life, runtime)
-  const stop = Effect.suspend(() => Effect.asVoid(Fiber.interrupt(fiber)))
-  const { commands, runId } = yield* Effect.onInterrupt(Deferred.await(begun), () => stop)
-  return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: eventsOf(events) }
 })
 
 // --- internal ---

@@ -33,6 +33,8 @@ export interface Making<E> {
   readonly host: AgentHost<E>
   readonly queues: RunQueues
   readonly options: ResumeOptions
+  readonly closing: () => void
+  readonly goesOn: () => void
   readonly ending: () => void
   readonly publish: (event: RunEvent) => void
   readonly startTask: RunContext.RunContext<E>["startTask"]
@@ -74,9 +76,9 @@ export const finish = <E, E2>(
       const interrupted = Cause.hasInterruptsOnly(cause)
       const outcome = interrupted ? "cancelled" : "failed"
       return Effect.gen(function* () {
-        // From here on nothing is accepted: what was, is in the log or goes back.
-        yield* context.queues.close(outcome)
+        // From here on nothing is accepted: what was, is in the log or goes back. Who is refused finds the run ending.
         context.ending()
+        yield* context.queues.close(outcome)
         if (!context.journal.isUnavailable()) yield* storeEnd(context, outcome, cause)
         yield* settleStore(context)
         if (!interrupted) return yield* Effect.failCause(cause)
