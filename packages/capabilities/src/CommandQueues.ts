@@ -50,7 +50,10 @@ export interface OfferOptions {
  * @since 0.1.0
  */
 export interface RunQueues {
-  /** Takes the steering that waits, in order. What is taken must be stored and reported by `delivered`, or is returned. */
+  /**
+   * Takes the steering that waits, in order; where inputs are read one at a time, none before the last one is answered.
+   * What is taken must be stored and reported by `delivered`, or is returned.
+   */
   readonly takeSteering: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>
   /** Takes steering, else follow-ups; if neither waits, closes the queues in the same step: what comes now is refused. */
   readonly takeOrClose: Effect.Effect<ReadonlyArray<Command>, StoreUnavailable>

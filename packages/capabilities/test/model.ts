@@ -52,7 +52,8 @@ export class ModelRun {
   }
 
   takeSteering(): ReadonlyArray<Command> {
-    return this.#take("steering")
+    const isFull = this.#options.drain === "one" && [...this.#in("taken"), ...this.#in("delivered")].length > 0
+    return isFull ? [] : this.#take("steering")
   }
 
   takeOrClose(): ReadonlyArray<Command> {

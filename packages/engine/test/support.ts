@@ -74,7 +74,8 @@ export const refund = (id: string, order = "A1") => ({ id, name: "refund", param
 
 export const { calls, text } = ScriptedModel
 
-const readAll = Effect.gen(function* () {
+/** The whole log of a conversation. */
+export const recordsOf = Effect.fnUntraced(function* (conversationId: Ids.ConversationId) {
   const store = yield* ConversationStore.ConversationStore
   return yield* Stream.runCollect(store.read({ conversationId }))
 })
@@ -97,7 +98,7 @@ export const unavailable = (retryable = false) =>
   new StoreError.StoreUnavailable({ reason: "connection", retryable, detail: "gone", cause: null })
 
 /** The log as words, one for each record. */
-export const story = Effect.map(readAll, (records) =>
+export const story = Effect.map(recordsOf(conversationId), (records) =>
   records.map(({ payload }) => {
     switch (payload._tag) {
       case "ToolCallStarted":

@@ -97,7 +97,10 @@ export const make = (conversationId: ConversationId, { capacity, drain, overflow
 
   return {
     offer,
-    takeSteering: () => take("steering"),
+    takeSteering: () => {
+      const isFull = drain === "one" && (taken.size > 0 || unanswered.size > 0)
+      return isFull ? [] : take("steering")
+    },
     takeOrClose: () => {
       const steering = take("steering")
       if (steering.length > 0) return steering
