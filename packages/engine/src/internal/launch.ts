@@ -64,6 +64,9 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
     Effect.gen(function* () {
       // Not interruptible from its first operation on: one that is stopped before it runs still tells who waits for it.
       const fiber = yield* Effect.forkIn(life, runtime, { uninterruptible: true })
+      const over = fiber.pollUnsafe()
+      // The runtime's scope is closed: nothing was run, and nobody would be told.
+      if (over !== undefined && Exit.isFailure(over)) return yield* Effect.failCause(over.cause)
       const stop = Effect.asVoid(Fiber.interrupt(fiber))
       const { commands, runId } = yield* Effect.onInterrupt(restore(Deferred.await(begun)), () => stop)
       return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: eventsOf(events) }
