@@ -236,7 +236,10 @@ const settleCalls = Effect.fnUntraced(function* <E>(
   return yield* suspend(context)
 })
 
-/** When calls wait for people: writes that the run does too, unless there is more to read, which is stored instead. */
+/**
+ * When calls wait for people: writes that the run does too, unless there is more to read, which is stored instead, or was
+ * before a crash.
+ */
 const suspend = <E>(context: RunContext<E>): Effect.Effect<boolean, WriteError> =>
   Effect.uninterruptible(
     Effect.gen(function* () {
