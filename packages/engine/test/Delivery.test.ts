@@ -1,4 +1,4 @@
-import { CommandQueues } from "@colloquy/capabilities"
+import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { Conversations, ConversationStore, StoreError } from "@colloquy/store"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
@@ -28,7 +28,7 @@ const unanswering = (
   afterCommit: (commit: Commit) => Effect.Effect<void, StoreError.StoreUnavailable>
 ) =>
   AgentRuntime.layerWithout.pipe(
-    Layer.provideMerge(CommandQueues.layer),
+    Layer.provideMerge(Layer.merge(CommandQueues.layer, ConversationTracker.layer)),
     Layer.provideMerge(Conversations.layer),
     Layer.provideMerge(
       Layer.effect(
@@ -294,11 +294,13 @@ describe("a run that loads", () => {
       const answer = yield* heldAt
       const shared = Layer.provideMerge(Conversations.layer, MemoryStorage.layer)
       const context = yield* Layer.build(shared)
-      const one = yield* Layer.build(AgentRuntime.layerWithout.pipe(Layer.provideMerge(CommandQueues.layer))).pipe(
-        Effect.provideContext(context)
-      )
+      const one = yield* Layer.build(
+        AgentRuntime.layerWithout.pipe(Layer.provideMerge(Layer.merge(CommandQueues.layer, ConversationTracker.layer)))
+      ).pipe(Effect.provideContext(context))
       const two = yield* Layer.build(
-        AgentRuntime.layerWithout.pipe(Layer.provideMerge(CommandQueues.layerWith({})))
+        AgentRuntime.layerWithout.pipe(
+          Layer.provideMerge(Layer.merge(CommandQueues.layerWith({}), ConversationTracker.layer))
+        )
       ).pipe(Effect.provideContext(context))
       yield* Effect.gen(function* () {
         const run = yield* Effect.provideContext(AgentRuntime.start(desk, "go", { conversationId }), one)

@@ -1,5 +1,5 @@
 /** Talking to a run: places where it is held, what was said to it, and what came of that. */
-import { CommandQueues } from "@colloquy/capabilities"
+import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import type { Ids } from "@colloquy/session"
 import { Conversations } from "@colloquy/store"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
@@ -56,7 +56,7 @@ export const inputs = inputsOf(conversationId)
 /** A runtime over a database in memory, with queues of other limits. */
 export const withQueues = (options: CommandQueues.Options, storage: MemoryStorage.Options = {}) =>
   AgentRuntime.layerWithout.pipe(
-    Layer.provideMerge(CommandQueues.layerWith(options)),
+    Layer.provideMerge(Layer.merge(CommandQueues.layerWith(options), ConversationTracker.layer)),
     Layer.provideMerge(Conversations.layer),
     Layer.provideMerge(MemoryStorage.layerWith({ database: MemoryDatabase.make(), ...storage }))
   )

@@ -81,12 +81,12 @@ export const recordsOf = Effect.fnUntraced(function* (conversationId: Ids.Conver
 })
 
 /** A conversation's log, without when and by whom it was written. */
-export const log = Effect.map(readAll, (records) =>
+export const log = Effect.map(recordsOf(conversationId), (records) =>
   records.map(({ batchId, payload, recordId, sequence }) => ({ sequence, batchId, recordId, payload }))
 )
 
 /** The payloads of a conversation's log. */
-export const payloads = Effect.map(readAll, (records) => records.map(({ payload }) => payload))
+export const payloads = Effect.map(recordsOf(conversationId), (records) => records.map(({ payload }) => payload))
 
 /** What a provider would refuse in the last request that the model was sent. */
 export const faultsOfLast = Effect.map(ScriptedModel.Requests, (requests) => {
