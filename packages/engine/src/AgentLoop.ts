@@ -297,12 +297,14 @@ const lacksObject = <E>({ host }: RunContext<E>, response: Payload.ModelResponde
 const runsCalls = ({ finishReason }: Payload.ModelResponded): boolean =>
   finishReason === "tool-calls" || finishReason === "stop" || finishReason === "pause"
 
-/** Responses with calls so far: a resumed run does not get its rounds anew. */
-const roundsSoFar = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): number =>
-  journal
+/** Responses with calls so far: a resumed run does not get its rounds anew. Those behind a summary were no answers. */
+const roundsSoFar = (context: Pick<RunContext<unknown>, "journal" | "runId">): number => {
+  const shown = context.journal
     .records()
-    .filter(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId && !Recovery.isFinal(payload))
-    .length
+    .flatMap(({ payload }) => (payload._tag === "ModelResponded" && payload.runId === context.runId ? [payload] : []))
+  const hidden = (shown[0]?.step ?? ContextWindow.nextStep(context)) - 1
+  return hidden + shown.filter((response) => !Recovery.isFinal(response)).length
+}
 
 /** The run's open calls, as they are stored, with the attempts made so far: what is run is what was written. */
 const openCalls = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): ReadonlyArray<Call> => {
