@@ -1,0 +1,237 @@
+/**
+ * A stored conversation, read as the script of a replay. Pure.
+ *
+ * @since 0.1.0
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import * as Conversation from "@colloquy/session/Conversation"
+import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
+import type { ConversationState } from "@colloquy/session/ConversationState"
+import { ConversationId, derive, type RunId } from "@colloquy/session/Ids"
+import type * as Payload from "@colloquy/session/Payload"
+import type * as Prompt from "effect/ai/Prompt"
+import * as Journal from "../Journal.ts"
+import type * as ToolCall from "../ToolCall.ts"
+
+/**
+ * A recorded model call.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RecordedStep {
+  /** Place of the response among the records, from 0. */
+  readonly index: number
+  readonly response: Payload.ModelResponded
+}
+
+/**
+ * What a tool's records show of how it is treated.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RecordedTool {
+  onCrash?: ToolCall.CrashPolicy
+  onWaiting?: ToolCall.WaitingPolicy
+  shownBytes?: number
+  /** Modes that have refused it. */
+  readonly refusedIn: Set<string>
+  /** Ran by the provider; nothing is known of it but its name. */
+  isExecuted: boolean
+}
+
+/**
+ * An agent, as far as its records show it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface RecordedAgent {
+  readonly name: string
+  readonly tools: Map<string, RecordedTool>
+  /** Tools that have handed the run over, and to whom. */
+  readonly handoffs: Map<string, string>
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface RecordedLog {
+  readonly conversationId: ConversationId
+  readonly records: ReadonlyArray<CanonicalRecord>
+  /** The state before the record at a place. */
+  readonly before: (index: number) => ConversationState
+  readonly steps: ReadonlyArray<RecordedStep>
+  readonly agents: ReadonlyMap<string, RecordedAgent>
+  /** How a call was settled, by its id. */
+  readonly settled: ReadonlyMap<string, Payload.ToolCallSettled>
+  /** Calls that a person was asked about. */
+  readonly requested: ReadonlySet<string>
+  /** Of an imported transcript. */
+  readonly instructions: string | undefined
+  /** Runs that this engine has written; others may stand in the log in other ways than it writes. */
+  readonly isOwn: (runId: RunId) => boolean
+}
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface ProjectionOptions {
+  readonly instructions?: string | undefined
+  readonly unsettled?: ((toolName: string) => ConversationPrompt.UnsettledPolicy) | undefined
+}
+
+/**
+ * Reads a log. Of one that breaks rules it takes what it can.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
+  const conversationId = records[0]?.conversationId ?? ConversationId.make("empty")
+  const states: Array<ConversationState> = [Conversation.initial(conversationId)]
+  for (const record of records) {
+    states.push(Conversation.replayLenient(states.at(-1) ?? Conversation.initial(conversationId), [record]).state)
+  }
+  const own = new Set<string>()
+  const settled = new Map<string, Payload.ToolCallSettled>()
+  const requested = new Set<string>()
+  const steps: Array<RecordedStep> = []
+  for (const [index, { batchId, payload }] of records.entries()) {
+    if (payload._tag === "RunStarted" && batchId === Journal.batchIdOf(payload.runId, Journal.startName)) {
+      own.add(payload.runId)
+    }
+    if (payload._tag === "ModelResponded") steps.push({ index, response: payload })
+    if (payload._tag === "ToolCallSettled") settled.set(payload.callId, payload)
+    if (payload._tag === "ApprovalRequested") requested.add(payload.callId)
+  }
+  const before = (index: number): ConversationState => states[index] ?? Conversation.initial(conversationId)
+  const created = records[0]?.payload
+  return {
+    conversationId,
+    records,
+    before,
+    steps,
+    agents: agentsOf({ records, before, steps, settled, requested }),
+    settled,
+    requested,
+    instructions: created?._tag === "ConversationCreated" ? created.instructions : undefined,
+    isOwn: (runId) => own.has(runId)
+  }
+}
+
+/**
+ * What the model was shown at a step: the projection of the log up to there.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const requestOf = (
+  log: Pick<RecordedLog, "records" | "before">,
+  { index, response: { model, provider } }: RecordedStep,
+  { instructions, unsettled }: ProjectionOptions
+): Prompt.Prompt =>
+  ConversationPrompt.project(log.before(index), log.records.slice(0, index), {
+    instructions,
+    provider,
+    model,
+    unsettled
+  }).prompt
+
+/**
+ * Whether a record hands a run over because of a call, as this engine writes it.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const isHandoffOf = (record: CanonicalRecord, runId: string): boolean =>
+  record.payload._tag === "HandedOff" && record.recordId.startsWith(`${derive("run", runId, "handed-off")}`)
+
+// --- internal ---
+
+type Reading = Pick<RecordedLog, "records" | "before" | "steps" | "settled" | "requested">
+
+const agentsOf = (log: Reading): Map<string, RecordedAgent> => {
+  const agents = new Map<string, RecordedAgent>()
+  const agentOf = (name: string): RecordedAgent => {
+    const agent = agents.get(name) ?? { name, tools: new Map(), handoffs: new Map() }
+    agents.set(name, agent)
+    return agent
+  }
+  const toolOf = (agent: string, name: string): RecordedTool => {
+    const { tools } = agentOf(agent)
+    const tool = tools.get(name) ?? { refusedIn: new Set(), isExecuted: false }
+    tools.set(name, tool)
+    return tool
+  }
+  const declaredBy = new Map<string, { readonly agent: string; readonly name: string; readonly index: number }>()
+  for (const { index, response } of log.steps) {
+    agentOf(response.agent)
+    for (const part of response.content) {
+      if (part.type !== "tool-call") continue
+      const tool = toolOf(response.agent, part.name)
+      if (part.providerExecuted === true) tool.isExecuted = true
+      else declaredBy.set(part.id, { agent: response.agent, name: part.name, index })
+    }
+  }
+  for (const [index, { payload }] of log.records.entries()) {
+    if (payload._tag === "RunStarted" || payload._tag === "RunResumed") agentOf(payload.agent)
+    if (payload._tag === "HandedOff") {
+      agentOf(payload.to)
+      const call = log.records[index - 1]?.payload
+      const declared = call?._tag === "ToolCallSettled" ? declaredBy.get(call.callId) : undefined
+      if (declared !== undefined) agentOf(declared.agent).handoffs.set(declared.name, payload.to)
+    }
+    if (payload._tag === "ToolCallSettled") {
+      const declared = declaredBy.get(payload.callId)
+      if (declared === undefined) continue
+      const tool = toolOf(declared.agent, declared.name)
+      if (payload.shownBytes !== undefined) tool.shownBytes = payload.shownBytes
+      if (payload.outcome === "rejected" && !log.requested.has(payload.callId)) {
+        const run = log.before(index).runs.find(({ runId }) => runId === payload.runId)
+        if (run !== undefined) tool.refusedIn.add(run.mode)
+      }
+    }
+    if (payload._tag === "RunResumed" && payload.cause === "crash") {
+      for (const [callId, policy] of policiesAt(log, index, payload.runId)) {
+        const declared = declaredBy.get(callId)
+        if (declared === undefined) continue
+        const tool = toolOf(declared.agent, declared.name)
+        // A call that was asked about, and then ran again, has a tool that asks.
+        if (policy.onCrash !== undefined && tool.onCrash !== "ask") tool.onCrash = policy.onCrash
+        if (policy.onWaiting !== undefined) tool.onWaiting = policy.onWaiting
+      }
+    }
+  }
+  return agents
+}
+
+/** What became of the calls that were open when a run was resumed after a crash. */
+const policiesAt = (log: Reading, index: number, runId: RunId) => {
+  const { approvals, calls } = log.before(index)
+  const next = log.records.findIndex(
+    ({ payload }, i) => i > index && "runId" in payload && payload.runId === runId && ends.has(payload._tag)
+  )
+  const records = log.records.slice(index + 1, next === -1 ? undefined : next)
+  // A call without a fate was omitted if the model was called without it; else the run did not come so far.
+  const wentOn = log.records[next]?.payload._tag === "ModelResponded"
+  const asked = new Set(approvals.map(({ callId }) => callId))
+  const policies = new Map<string, Pick<RecordedTool, "onCrash" | "onWaiting">>()
+  for (const { attempt, callId, runId: of } of calls) {
+    if (of !== runId || asked.has(callId)) continue
+    const fate = records.find(({ payload }) => "callId" in payload && payload.callId === callId)?.payload
+    if (fate === undefined) {
+      if (wentOn) policies.set(callId, attempt === 0 ? { onWaiting: "omit" } : { onCrash: "omit" })
+    } else if (attempt > 0) {
+      if (fate._tag === "ApprovalRequested") policies.set(callId, { onCrash: "ask" })
+      else if (fate._tag === "ToolCallStarted") policies.set(callId, { onCrash: "repeat" })
+      else if (fate._tag === "ToolCallSettled" && fate.outcome === "unknown") policies.set(callId, { onCrash: "unknown" })
+    }
+  }
+  return policies
+}
+
+const ends: ReadonlySet<string> = new Set(["ModelResponded", "RunResumed", "RunEnded"])
