@@ -3,9 +3,7 @@
  *
  * @since 0.1.0
  */
-import * as CanonicalJson from "@colloquy/session/CanonicalJson"
 import * as Prompt from "effect/ai/Prompt"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 
 /**
@@ -66,13 +64,14 @@ export type Difference = Pick<Divergence, "reason" | "difference" | "expected" |
  * @since 0.1.0
  */
 export const ofPrompts = (expected: Prompt.Prompt, actual: Prompt.Prompt): Difference | undefined => {
-  // Nearly always they are the same, and long.
-  if (JSON.stringify(expected.content) === JSON.stringify(actual.content)) return undefined
-  const [before, now] = [encode(expected).content, encode(actual).content]
+  const [before, now] = [expected.content, actual.content]
   for (const [place, message] of before.entries()) {
     const other = now[place]
     if (other === undefined) break
-    if (!isEqual(message, other)) return ofMessages(place + 1, message, other)
+    // Nearly always they are the same, and there are many of them.
+    if (isEqual(message, other)) continue
+    const [wanted, found] = [encode(message), encode(other)]
+    if (!isEqual(wanted, found)) return ofMessages(place + 1, wanted, found)
   }
   return before.length === now.length
     ? undefined
@@ -85,22 +84,31 @@ export const ofPrompts = (expected: Prompt.Prompt, actual: Prompt.Prompt): Diffe
 }
 
 /**
- * Whether two JSON values are the same, whatever the order of their keys.
+ * Whether two JSON values are the same, whatever the order of their keys; what is `undefined` is absent. False for
+ * anything else that is not the same value, such as two equal URLs.
  *
  * @category comparing
  * @since 0.1.0
  */
-export const isEqual = (a: unknown, b: unknown): boolean => textOf(a) === textOf(b)
+export const isEqual = (a: unknown, b: unknown): boolean => {
+  if (Object.is(a, b)) return true
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, i) => isEqual(item, b[i]))
+  if (!isPlain(a) || !isPlain(b)) return false
+  for (const key in a) if (!isEqual(a[key], b[key])) return false
+  for (const key in b) if (a[key] === undefined && b[key] !== undefined) return false
+  return true
+}
 
 // --- internal ---
 
-const encode = Schema.encodeSync(Prompt.Prompt)
+const encode = Schema.encodeSync(Prompt.Message)
 
-/** What is `undefined` is absent, as in a record. */
-const textOf = (value: unknown): string => {
-  const plain: unknown = value === undefined ? null : JSON.parse(JSON.stringify(value))
-  return Result.getOrElse(CanonicalJson.encode(plain), () => JSON.stringify(plain))
-}
+const isPlain = (value: unknown): value is { readonly [key: string]: unknown } =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof URL) &&
+  !(value instanceof Uint8Array)
 
 const counted = (n: number): string => (n === 1 ? "1 message" : `${n} messages`)
 
