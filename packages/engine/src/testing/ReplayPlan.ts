@@ -35,7 +35,7 @@ export type StopReason = "dead-calls" | "partial" | "no-answer" | "not-ended" | 
  * How a leg is over.
  *
  * - `ended`, `suspended`: the loop comes to that by itself.
- * - `failed`: the run is ended from outside, as a failure or an interruption does it. `tail` is where that begins.
+ * - `failed`: the run is ended from outside, as a failure or an interruption does it; that is written from `to` on.
  * - `cut`: the process is gone, or the run goes on under another model.
  * - `asked`: the model is asked once more, and the rest is written as it was.
  *
@@ -44,7 +44,7 @@ export type StopReason = "dead-calls" | "partial" | "no-answer" | "not-ended" | 
  */
 export type LegEnd =
   | { readonly _tag: "ended" | "suspended" | "cut" | "asked" }
-  | { readonly _tag: "failed"; readonly ended: Payload.RunEnded }
+  | { readonly _tag: "failed"; readonly ended: Payload.RunEnded; readonly endedAt: number }
 
 /**
  * A stretch of a run: the records from `from` to `to`, which is not part of it.
@@ -86,7 +86,7 @@ export const plan = (log: RecordedLog): ReadonlyArray<Piece> => {
   const goOn = (runId: RunId, isResumed: boolean) => {
     const leg = legFrom(log, runId, at, isResumed)
     pieces.push(leg)
-    at = leg.to
+    at = leg.end._tag === "failed" ? leg.end.endedAt + 1 : leg.to
     if (leg.end._tag === "asked") asItWas(nextLeg(log, runId, at + 1))
   }
   while (at < records.length) {
@@ -162,15 +162,15 @@ const legFrom = (log: RecordedLog, runId: RunId, from: number, isResumed: boolea
         return leg(i + 1, { _tag: "ended" })
       }
       const isOwn = log.isOwn(runId) && payload.outcome !== "completed" && payload.outcome !== "limit-reached"
-      return isOwn ? leg(tailOf(log, i), { _tag: "failed", ended: payload }) : leg(i, { _tag: "cut" }, "no-answer")
+      return isOwn ? leg(tailOf(log, i), { _tag: "failed", ended: payload, endedAt: i }) : leg(i, { _tag: "cut" }, "no-answer")
     }
     if (payload._tag !== "ModelResponded" || payload.runId !== runId) continue
     if (last !== undefined && !isSameModel(log, last, payload, i)) return leg(i, { _tag: "cut" })
     const next = followUp(log, runId, i)
     // What had arrived when the run was ended from outside is written with its end.
     if (payload.partial === true && next?._tag === "RunEnded" && log.isOwn(runId)) {
-      const end = records.findIndex(({ payload }) => payload === next)
-      if (tailOf(log, end) <= i) return leg(i, { _tag: "failed", ended: next })
+      const endedAt = records.findIndex(({ payload }) => payload === next)
+      if (tailOf(log, endedAt) <= i) return leg(i, { _tag: "failed", ended: next, endedAt })
     }
     const stop = stopAt(log, payload, i, next)
     if (stop !== undefined) return leg(i, { _tag: "asked" }, stop)

@@ -160,7 +160,7 @@ export const play = Effect.fnUntraced(function* <E, R>(
 /** What the loop is to write in a leg, by what it is; with its place in the record. */
 const ownOf = (log: RecordedLog, { end, from, runId, to }: Leg): Map<string, number> => {
   const own = new Map<string, number>()
-  const last = end._tag === "failed" ? log.records.findIndex(({ payload }) => payload === end.ended) + 1 : to
+  const last = end._tag === "failed" ? end.endedAt + 1 : to
   for (const [place, record] of log.records.slice(from, last).entries()) {
     if (isOfLoop(record, runId)) own.set(keyOf(record.payload), from + place)
   }
