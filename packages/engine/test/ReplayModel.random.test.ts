@@ -8,7 +8,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { Agent, AgentRuntime, Approvals, ToolCall } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
-import { assertReplays, recordedLog } from "./replaying.ts"
+import { assertReplays, type Log, recordedLog } from "./replaying.ts"
 import { conversationId, processOver } from "./support.ts"
 
 /** The same numbers for the same seed (mulberry32). */
@@ -107,13 +107,16 @@ const randomLog = (seed: number) =>
       // A process that is killed writes nothing more, whatever its runs do.
       yield* Effect.exit(Effect.provide(going, [handlers, model]).pipe(Effect.provide(layer, { local: true })))
     }
-    return yield* Effect.provide(recordedLog, processOver(database), { local: true })
+    const log = Effect.provide(recordedLog, processOver(database), { local: true })
+    // Whoever dies at once leaves nothing.
+    return yield* Effect.catchTag(log, "ConversationNotFound", () => Effect.succeed<Log>([]))
   })
 
 for (let seed = 1; seed <= 60; seed++) {
   it.effect(`random runs of seed ${seed}`, () =>
     Effect.gen(function* () {
       const log = yield* randomLog(seed)
+      if (log.length === 0) return
       const { stops } = yield* assertReplays(log)
       assert.deepStrictEqual(stops, [])
     })

@@ -7,7 +7,7 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Conversation from "@colloquy/session/Conversation"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
-import { ConversationId, derive, type RunId } from "@colloquy/session/Ids"
+import { ConversationId, type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Journal from "../Journal.ts"
@@ -37,8 +37,6 @@ export interface RecordedTool {
   shownBytes?: number
   /** Modes that have refused it. */
   readonly refusedIn: Set<string>
-  /** Ran by the provider; nothing is known of it but its name. */
-  isExecuted: boolean
 }
 
 /**
@@ -49,7 +47,6 @@ export interface RecordedTool {
  */
 export interface RecordedAgent {
   readonly name: string
-  readonly tools: Map<string, RecordedTool>
   /** Tools that have handed the run over, and to whom. */
   readonly handoffs: Map<string, string>
 }
@@ -65,6 +62,8 @@ export interface RecordedLog {
   readonly before: (index: number) => ConversationState
   readonly steps: ReadonlyArray<RecordedStep>
   readonly agents: ReadonlyMap<string, RecordedAgent>
+  /** By name. An agent may have to settle the calls of one that it took over from, so all have all. */
+  readonly tools: ReadonlyMap<string, RecordedTool>
   /** How a call was settled, by its id. */
   readonly settled: ReadonlyMap<string, Payload.ToolCallSettled>
   /** Calls that a person was asked about. */
@@ -115,7 +114,7 @@ export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
     records,
     before,
     steps,
-    agents: agentsOf({ records, before, steps, settled, requested }),
+    ...partiesOf({ records, before, steps, settled, requested }),
     settled,
     requested,
     instructions: created?._tag === "ConversationCreated" ? created.instructions : undefined,
@@ -141,40 +140,30 @@ export const requestOf = (
     unsettled
   }).prompt
 
-/**
- * Whether a record hands a run over because of a call, as this engine writes it.
- *
- * @category reading
- * @since 0.1.0
- */
-export const isHandoffOf = (record: CanonicalRecord, runId: string): boolean =>
-  record.payload._tag === "HandedOff" && record.recordId.startsWith(`${derive("run", runId, "handed-off")}`)
-
 // --- internal ---
 
 type Reading = Pick<RecordedLog, "records" | "before" | "steps" | "settled" | "requested">
 
-const agentsOf = (log: Reading): Map<string, RecordedAgent> => {
+const partiesOf = (log: Reading): Pick<RecordedLog, "agents" | "tools"> => {
   const agents = new Map<string, RecordedAgent>()
+  const tools = new Map<string, RecordedTool>()
   const agentOf = (name: string): RecordedAgent => {
-    const agent = agents.get(name) ?? { name, tools: new Map(), handoffs: new Map() }
+    const agent = agents.get(name) ?? { name, handoffs: new Map() }
     agents.set(name, agent)
     return agent
   }
-  const toolOf = (agent: string, name: string): RecordedTool => {
-    const { tools } = agentOf(agent)
-    const tool = tools.get(name) ?? { refusedIn: new Set(), isExecuted: false }
+  const toolOf = (name: string): RecordedTool => {
+    const tool = tools.get(name) ?? { refusedIn: new Set() }
     tools.set(name, tool)
     return tool
   }
-  const declaredBy = new Map<string, { readonly agent: string; readonly name: string; readonly index: number }>()
-  for (const { index, response } of log.steps) {
+  const declared = new Map<string, { readonly agent: string; readonly name: string }>()
+  for (const { response } of log.steps) {
     agentOf(response.agent)
     for (const part of response.content) {
       if (part.type !== "tool-call") continue
-      const tool = toolOf(response.agent, part.name)
-      if (part.providerExecuted === true) tool.isExecuted = true
-      else declaredBy.set(part.id, { agent: response.agent, name: part.name, index })
+      toolOf(part.name)
+      if (part.providerExecuted !== true) declared.set(part.id, { agent: response.agent, name: part.name })
     }
   }
   for (const [index, { payload }] of log.records.entries()) {
@@ -182,13 +171,11 @@ const agentsOf = (log: Reading): Map<string, RecordedAgent> => {
     if (payload._tag === "HandedOff") {
       agentOf(payload.to)
       const call = log.records[index - 1]?.payload
-      const declared = call?._tag === "ToolCallSettled" ? declaredBy.get(call.callId) : undefined
-      if (declared !== undefined) agentOf(declared.agent).handoffs.set(declared.name, payload.to)
+      const by = call?._tag === "ToolCallSettled" ? declared.get(call.callId) : undefined
+      if (by !== undefined) agentOf(by.agent).handoffs.set(by.name, payload.to)
     }
     if (payload._tag === "ToolCallSettled") {
-      const declared = declaredBy.get(payload.callId)
-      if (declared === undefined) continue
-      const tool = toolOf(declared.agent, declared.name)
+      const tool = toolOf(payload.name)
       if (payload.shownBytes !== undefined) tool.shownBytes = payload.shownBytes
       if (payload.outcome === "rejected" && !log.requested.has(payload.callId)) {
         const run = log.before(index).runs.find(({ runId }) => runId === payload.runId)
@@ -197,16 +184,14 @@ const agentsOf = (log: Reading): Map<string, RecordedAgent> => {
     }
     if (payload._tag === "RunResumed" && payload.cause === "crash") {
       for (const [callId, policy] of policiesAt(log, index, payload.runId)) {
-        const declared = declaredBy.get(callId)
-        if (declared === undefined) continue
-        const tool = toolOf(declared.agent, declared.name)
+        const tool = toolOf(declared.get(callId)?.name ?? "")
         // A call that was asked about, and then ran again, has a tool that asks.
         if (policy.onCrash !== undefined && tool.onCrash !== "ask") tool.onCrash = policy.onCrash
         if (policy.onWaiting !== undefined) tool.onWaiting = policy.onWaiting
       }
     }
   }
-  return agents
+  return { agents, tools }
 }
 
 /** What became of the calls that were open when a run was resumed after a crash. */

@@ -32,18 +32,18 @@ export type ReplayedTool = Tool.Tool<
 >
 
 /**
- * The tools of an agent, whatever their parameters are.
+ * The tools of an agent, whatever their parameters are; those behind which another agent stands are not among them.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const toolkitOf = (
   log: RecordedLog,
-  { handoffs, tools }: RecordedAgent,
+  { handoffs }: RecordedAgent,
   { unsettled }: ProjectionOptions
 ): Toolkit.Toolkit<Record<string, ReplayedTool>> =>
   Toolkit.make(
-    ...Array.from(tools).flatMap(([name, tool]) =>
+    ...Array.from(log.tools).flatMap(([name, tool]) =>
       handoffs.has(name) ? [] : [annotated(makeTool(log, name), tool, unsettled?.(name))]
     )
   )
@@ -90,7 +90,7 @@ export const agentsOf = (
       instructions: options.instructions ?? log.instructions ?? "",
       model,
       toolkit,
-      modes: modesOf(recorded),
+      modes: modesOf(log),
       delegates: Array.from(recorded.handoffs, ([toolName, to]) =>
         Agent.handoff(
           { name: to, agent: () => agents.get(to) ?? Agent.make({ name: to, instructions: "", model }) },
@@ -126,7 +126,7 @@ const annotated = (tool: ReplayedTool, recorded: RecordedTool, unsettled: "omit"
 }
 
 /** Each mode refuses what it was seen to refuse. */
-const modesOf = ({ tools }: RecordedAgent): { readonly [mode: string]: Agent.ModePredicate } => {
+const modesOf = ({ tools }: RecordedLog): { readonly [mode: string]: Agent.ModePredicate } => {
   const modes = new Set([...Array.from(tools.values(), ({ refusedIn }) => [...refusedIn]).flat(), "plan"])
   return Object.fromEntries(
     Array.from(modes, (mode) => [mode, ({ name }: Tool.Any) => tools.get(name)?.refusedIn.has(mode) !== true])

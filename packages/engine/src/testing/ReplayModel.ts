@@ -81,7 +81,7 @@ export const fromRecords = (records: ReadonlyArray<CanonicalRecord>, options: Op
     const log = read(records)
     const playback = Playback.make(log)
     const model = Layer.suspend(() => Playback.layerModel(playback, projectionOf(log, options)))
-    const recorded = (agent: string) => log.agents.get(agent) ?? { name: agent, tools: new Map(), handoffs: new Map() }
+    const recorded = (agent: string) => log.agents.get(agent) ?? { name: agent, handoffs: new Map() }
     const toolkit = (agent: string) => ReplayAgents.toolkitOf(log, recorded(agent), options)
     return {
       agents: { all: ReplayAgents.agentsOf(log, Layer.fresh(model), options) },
@@ -208,10 +208,5 @@ const neverCalled = {
 
 /** What is known of the requests, and what the log shows of it. */
 const projectionOf = (log: RecordedLog, { instructions, unsettled }: Options): ProjectionOptions => {
-  const omitted = new Set(
-    Array.from(log.agents.values()).flatMap(({ tools }) =>
-      Array.from(tools).flatMap(([name, { onCrash }]) => (onCrash === "omit" ? [name] : []))
-    )
-  )
-  return { instructions, unsettled: unsettled ?? ((name) => (omitted.has(name) ? "omit" : "unknown")) }
+  return { instructions, unsettled: unsettled ?? ((name) => (log.tools.get(name)?.onCrash === "omit" ? "omit" : "unknown")) }
 }

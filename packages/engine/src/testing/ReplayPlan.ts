@@ -14,7 +14,7 @@ import { derive, type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import { callsOf } from "../CallFacts.ts"
 import * as Recovery from "../Recovery.ts"
-import { isHandoffOf, type RecordedLog } from "./RecordedLog.ts"
+import type { RecordedLog } from "./RecordedLog.ts"
 
 /**
  * Why the rest of a run, or of the conversation, is not done anew but written as it was.
@@ -115,8 +115,7 @@ export const plan = (log: RecordedLog): ReadonlyArray<Piece> => {
  * @category reading
  * @since 0.1.0
  */
-export const isOfLoop = (record: CanonicalRecord, runId: RunId): boolean => {
-  const { payload } = record
+export const isOfLoop = ({ payload }: CanonicalRecord, runId: RunId): boolean => {
   switch (payload._tag) {
     case "ModelResponded":
     case "ToolCallStarted":
@@ -130,8 +129,6 @@ export const isOfLoop = (record: CanonicalRecord, runId: RunId): boolean => {
       return payload.runId === runId && payload.kind !== "user" && payload.inputId !== undefined
     case "ApprovalResolved":
       return payload.decision === "superseded"
-    case "HandedOff":
-      return isHandoffOf(record, runId)
     default:
       return false
   }

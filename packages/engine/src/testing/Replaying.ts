@@ -15,9 +15,9 @@ import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
-import type { AgentHost } from "../AgentHost.ts"
+import type { AgentHost, HandlerOutcome, HostCall } from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
-import { callsOf } from "../CallFacts.ts"
+import { callsOf, settled } from "../CallFacts.ts"
 import * as Journal from "../Journal.ts"
 import * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
@@ -112,10 +112,17 @@ export const play = Effect.fnUntraced(function* <E, R>(
     const name = playback.next()?.response.agent ?? writer.state().agent ?? ""
     const host = yield* hostOf(name)
     const outside = (to: number) => rewrite.write(leg.from, to, (record) => !isOfLoop(record, runId))
-    const wrap = (host: AgentHost<E>): AgentHost<E> => ({ ...host, handle: handled(log, leg, follower, outside, host) })
+    const journal = withHandoffs(log, Journal.fromWriter(writer))
+    const settle = (fact: Journal.Fact) => RunContext.write({ journal, publish: follower.onEvent, runId }, [fact])
+    const wrap = (host: AgentHost<E>): AgentHost<E> => ({
+      ...host,
+      // Who stands behind a tool took part then, and does not now: what came of it is written as it was.
+      delegate: () => undefined,
+      handle: handled(log, leg, follower, outside, settle, host)
+    })
     const context = RunContext.make<E>({
       runId,
-      journal: Journal.fromWriter(writer),
+      journal,
       host: wrap(host),
       limits: {
         maxToolRounds: endsAtLimit(log, leg) ? roundsOf(log, runId) : Infinity,
@@ -225,6 +232,7 @@ const follow = (
   }
   const take = ({ payload, sequence }: CanonicalRecord) => {
     if ("step" in payload && payload._tag !== "ToolCallSettled") step = Math.max(step, payload.step)
+    if (payload._tag === "HandedOff") return rewrite.made((order.at(-1) ?? 0) + 1, sequence)
     const index = own.get(keyOf(payload))
     const recorded = index === undefined ? undefined : log.records[index]?.payload
     if (index === undefined || recorded === undefined) {
@@ -243,8 +251,14 @@ const follow = (
     order.push(index)
     made.add(index)
     rewrite.made(index, sequence)
-    const waiter = waiting.get(index)
-    if (waiter !== undefined) Deferred.doneUnsafe(waiter, Effect.void)
+  }
+  /** Once all of a batch is taken in: who waits goes on at once. */
+  const release = () => {
+    for (const [index, waiter] of waiting) {
+      if (!made.has(index)) continue
+      waiting.delete(index)
+      Deferred.doneUnsafe(waiter, Effect.void)
+    }
   }
   const look = () => {
     if (isDone && wanted.every((index) => made.has(index))) cut()
@@ -253,6 +267,7 @@ const follow = (
     onEvent: (event) => {
       if (event._tag !== "Recorded") return
       event.records.forEach(take)
+      release()
       look()
     },
     look,
@@ -354,8 +369,10 @@ const handled = <E>(
   leg: Leg,
   follower: Follower,
   outside: (to: number) => Effect.Effect<void, WriteError>,
+  settle: (fact: Journal.Fact) => Effect.Effect<void, WriteError>,
   host: AgentHost<E>
 ): AgentHost<E>["handle"] => {
+  const last = log.records[leg.to - 1]?.payload
   const places = log.records.flatMap(({ payload }, i) =>
     i >= leg.from && i < leg.to && payload._tag === "ToolCallSettled" && payload.runId === leg.runId
       ? [[payload.callId, i] as const]
@@ -370,8 +387,36 @@ const handled = <E>(
       if (before !== undefined) yield* follower.awaitMade(before[1])
       // What somebody else wrote meanwhile. A store that fails here fails the next write of the run too.
       yield* Effect.ignore(outside(place[1]))
-      return yield* host.handle(call, onPreliminary)
+      const outcome = yield* host.delegate(call.name) === undefined ? host.handle(call, onPreliminary) : settledAs(log, call)
+      if (leg.end._tag !== "failed" || last?._tag !== "ToolCallSettled" || last.callId !== call.callId) return outcome
+      // It may be this failure that failed the run: then no call behind it began.
+      yield* Effect.ignore(settle(settled(leg.runId, host, last, outcome)))
+      return yield* Effect.never
     })
+}
+
+/** A handoff is written with the result of its call. */
+const withHandoffs = ({ records }: RecordedLog, journal: Journal.Journal): Journal.Journal => {
+  const handoffs = new Map(
+    records.flatMap(({ batchId, payload }, i) => {
+      const call = records[i - 1]
+      return payload._tag === "HandedOff" && call?.batchId === batchId && call.payload._tag === "ToolCallSettled"
+        ? [[call.payload.callId, { name: ["handed-off", call.payload.callId], payload }] as const]
+        : []
+    })
+  )
+  return {
+    ...journal,
+    write: (runId, [first, ...others]) => {
+      const handoff = first.payload._tag === "ToolCallSettled" ? handoffs.get(first.payload.callId) : undefined
+      return journal.write(runId, handoff === undefined ? [first, ...others] : [first, handoff, ...others])
+    }
+  }
+}
+
+const settledAs = (log: RecordedLog, { callId }: HostCall): Effect.Effect<HandlerOutcome> => {
+  const { isFailure = true, result = null } = log.settled.get(callId) ?? {}
+  return Effect.succeed({ isFailure, result })
 }
 
 /** What was said to the run, at the seams where it was read. */
@@ -407,23 +452,23 @@ const queuesOf = (
   }
 }
 
-/** How many handlers ran at once, as far as it shows. */
-const concurrencyOf = (log: RecordedLog, { from, runId, to }: Leg): number => {
+/** How many handlers ran at once, as far as it shows: of a batch of calls with more to run than were begun with. */
+const concurrencyOf = (log: RecordedLog, { from, isResumed, runId, to }: Leg): number => {
   const records = log.records.slice(from, to)
+  const beginning = (batchId: string) =>
+    records.filter((record) => record.batchId === batchId && record.payload._tag === "ToolCallStarted").length
+  const isRun = (callId: string) => !log.requested.has(callId) && log.settled.get(callId)?.outcome !== "rejected"
   for (const { batchId, payload } of records) {
     if (payload._tag !== "ModelResponded" || payload.runId !== runId) continue
-    const starts = new Set(
-      log.records.flatMap(({ payload }) =>
-        payload._tag === "ToolCallStarted" && payload.runId === runId && payload.step === payload.step
-          ? [payload.callId]
-          : []
-      )
-    )
-    const first = records.filter((record) => record.batchId === batchId && record.payload._tag === "ToolCallStarted")
-    const all = callsOf(payload).filter(({ callId }) => starts.has(callId))
-    if (first.length > 0 && first.length < all.length) return first.length
+    const begun = beginning(batchId)
+    if (begun > 0 && begun < callsOf(payload).filter(({ callId }) => isRun(callId)).length) return begun
   }
-  return Infinity
+  const first = records.find(({ payload }) => payload._tag === "ToolCallStarted" || payload._tag === "ModelResponded")
+  if (!isResumed || first?.payload._tag !== "ToolCallStarted") return Infinity
+  const { runId: of, step } = first.payload
+  const all = records.filter(({ payload }) => payload._tag === "ToolCallStarted" && payload.runId === of && payload.step === step)
+  const begun = beginning(first.batchId)
+  return begun < all.length ? begun : Infinity
 }
 
 const endsAtLimit = (log: RecordedLog, { end, to }: Leg): boolean => {
