@@ -10,6 +10,7 @@ import type { ConversationState } from "@colloquy/session/ConversationState"
 import { ConversationId, type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Approvals from "../Approvals.ts"
 import * as Journal from "../Journal.ts"
 import type * as ToolCall from "../ToolCall.ts"
 
@@ -67,6 +68,8 @@ export interface RecordedLog {
   /** How a call was settled, by its id. */
   readonly settled: ReadonlyMap<string, Payload.ToolCallSettled>
   /** Calls that a person was asked about. */
+  readonly asked: ReadonlySet<string>
+  /** Those of them that were asked about before they ever ran, and not because a crash had cut them off. */
   readonly requested: ReadonlySet<string>
   /** Of an imported transcript. */
   readonly instructions: string | undefined
@@ -97,6 +100,7 @@ export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
   }
   const own = new Set<string>()
   const settled = new Map<string, Payload.ToolCallSettled>()
+  const asked = new Set<string>()
   const requested = new Set<string>()
   const steps: Array<RecordedStep> = []
   for (const [index, { batchId, payload }] of records.entries()) {
@@ -105,7 +109,11 @@ export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
     }
     if (payload._tag === "ModelResponded") steps.push({ index, response: payload })
     if (payload._tag === "ToolCallSettled") settled.set(payload.callId, payload)
-    if (payload._tag === "ApprovalRequested") requested.add(payload.callId)
+    if (payload._tag === "ApprovalRequested") {
+      asked.add(payload.callId)
+      const { approvalId, callId, runId } = payload
+      if (!own.has(runId) || approvalId === Approvals.idOf({ attempt: 0, callId, runId })) requested.add(callId)
+    }
   }
   const before = (index: number): ConversationState => states[index] ?? Conversation.initial(conversationId)
   const created = records[0]?.payload
@@ -116,6 +124,7 @@ export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
     steps,
     ...partiesOf({ records, before, steps, settled, requested }),
     settled,
+    asked,
     requested,
     instructions: created?._tag === "ConversationCreated" ? created.instructions : undefined,
     isOwn: (runId) => own.has(runId)
@@ -201,8 +210,8 @@ const policiesAt = (log: Reading, index: number, runId: RunId) => {
     ({ payload }, i) => i > index && "runId" in payload && payload.runId === runId && ends.has(payload._tag)
   )
   const records = log.records.slice(index + 1, next === -1 ? undefined : next)
-  // A call without a fate was omitted if the model was called without it; else the run did not come so far.
-  const wentOn = log.records[next]?.payload._tag === "ModelResponded"
+  // A call without a fate was omitted if the run did anything without it: what is not omitted is settled or begun first.
+  const wentOn = log.records[next]?.payload._tag === "ModelResponded" || records.some(({ payload }) => "callId" in payload)
   const asked = new Set(approvals.map(({ callId }) => callId))
   const policies = new Map<string, Pick<RecordedTool, "onCrash" | "onWaiting">>()
   for (const { attempt, callId, runId: of } of calls) {

@@ -196,7 +196,7 @@ const stopAt = (
     const settled = log.settled.get(callId)
     const isSettled = settled?.runId === response.runId && settled.step === response.step
     if (!isSettled) {
-      if (mayBeOpen || (next._tag === "RunSuspended" && log.requested.has(callId))) continue
+      if (mayBeOpen || (next._tag === "RunSuspended" && log.asked.has(callId))) continue
       return "dead-calls"
     }
     if (!log.isOwn(response.runId) && settled.outcome !== "success" && settled.outcome !== "failure") return "dead-calls"
