@@ -122,7 +122,7 @@ export const read = (records: ReadonlyArray<CanonicalRecord>): RecordedLog => {
     records,
     before,
     steps,
-    ...partiesOf({ records, before, steps, settled, requested }),
+    ...partiesOf({ records, before, steps, asked }),
     settled,
     asked,
     requested,
@@ -151,7 +151,7 @@ export const requestOf = (
 
 // --- internal ---
 
-type Reading = Pick<RecordedLog, "records" | "before" | "steps" | "settled" | "requested">
+type Reading = Pick<RecordedLog, "records" | "before" | "steps" | "asked">
 
 const partiesOf = (log: Reading): Pick<RecordedLog, "agents" | "tools"> => {
   const agents = new Map<string, RecordedAgent>()
@@ -186,7 +186,7 @@ const partiesOf = (log: Reading): Pick<RecordedLog, "agents" | "tools"> => {
     if (payload._tag === "ToolCallSettled") {
       const tool = toolOf(payload.name)
       if (payload.shownBytes !== undefined) tool.shownBytes = payload.shownBytes
-      if (payload.outcome === "rejected" && !log.requested.has(payload.callId)) {
+      if (payload.outcome === "rejected" && !log.asked.has(payload.callId)) {
         const run = log.before(index).runs.find(({ runId }) => runId === payload.runId)
         if (run !== undefined) tool.refusedIn.add(run.mode)
       }
@@ -211,7 +211,9 @@ const policiesAt = (log: Reading, index: number, runId: RunId) => {
   )
   const records = log.records.slice(index + 1, next === -1 ? undefined : next)
   // A call without a fate was omitted if the run did anything without it: what is not omitted is settled or begun first.
-  const wentOn = log.records[next]?.payload._tag === "ModelResponded" || records.some(({ payload }) => "callId" in payload)
+  const then = log.records[next]?.payload._tag
+  const wentOn =
+    then === "ModelResponded" || then === "RunSuspended" || records.some(({ payload }) => "callId" in payload)
   const asked = new Set(approvals.map(({ callId }) => callId))
   const policies = new Map<string, Pick<RecordedTool, "onCrash" | "onWaiting">>()
   for (const { attempt, callId, runId: of } of calls) {
@@ -228,4 +230,4 @@ const policiesAt = (log: Reading, index: number, runId: RunId) => {
   return policies
 }
 
-const ends: ReadonlySet<string> = new Set(["ModelResponded", "RunResumed", "RunEnded"])
+const ends: ReadonlySet<string> = new Set(["ModelResponded", "RunSuspended", "RunResumed", "RunEnded"])

@@ -388,7 +388,8 @@ const handled = <E>(
       // What somebody else wrote meanwhile. A store that fails here fails the next write of the run too.
       yield* Effect.ignore(outside(place[1]))
       const outcome = yield* host.delegate(call.name) === undefined ? host.handle(call, onPreliminary) : settledAs(log, call)
-      if (leg.end._tag !== "failed" || last?._tag !== "ToolCallSettled" || last.callId !== call.callId) return outcome
+      const isOver = leg.end._tag === "failed" || leg.end._tag === "cut"
+      if (!isOver || last?._tag !== "ToolCallSettled" || last.callId !== call.callId) return outcome
       // It may be this failure that failed the run: then no call behind it began.
       yield* Effect.ignore(settle(settled(leg.runId, host, last, outcome)))
       return yield* Effect.never
