@@ -2,6 +2,7 @@
  * Every run of two real transcripts, gone through again with the engine's loop: what the model was shown then it is shown
  * now. The transcripts lie in a folder beside the repository.
  */
+import type { AgentHost } from "@colloquy/engine"
 import { ReplayModel } from "@colloquy/engine/testing"
 import type { CanonicalRecord } from "@colloquy/session"
 import { MemoryStorage } from "@colloquy/storage-memory"
@@ -39,26 +40,57 @@ const imported = Effect.fnUntraced(
   Effect.provide([MemoryStorage.layer, NodeServices.layer])
 )
 
-const replay = (records: Log) => Effect.provide(ReplayModel.replay(records), MemoryStorage.layer)
+const replay = <E = never, R = never>(records: Log, options?: ReplayModel.ReplayOptions<E, R>) =>
+  Effect.provide(ReplayModel.replay(records, options), MemoryStorage.layer)
+
+const count = (records: Log, tag: CanonicalRecord.CanonicalRecord["payload"]["_tag"]) =>
+  records.filter(({ payload }) => payload._tag === tag).length
 
 describe.skipIf(isAbsent)(
   `replay of real transcripts${isAbsent ? ` (skipped, no data in ${data}; set COLLOQUY_DATA)` : ""}`,
   () => {
     for (const file of files) {
+      const name = file.slice(data.length + 1)
+
       it.live(
-        `finds no divergence in ${file.slice(data.length + 1)}`,
+        `every recorded request of ${name} is made again, and is the same`,
         () =>
           Effect.gen(function* () {
-            const reports = yield* Effect.forEach(yield* imported(file), replay)
+            const logs = yield* imported(file)
+            const total = { runs: 0, steps: 0 }
             const stops: { [reason: string]: number } = {}
-            for (const { reason } of reports.flatMap(({ stops }) => stops)) stops[reason] = (stops[reason] ?? 0) + 1
-            const sum = (of: "runs" | "steps") => reports.reduce((total, report) => total + report[of], 0)
-            yield* Effect.sync(() =>
-              console.log(`${reports.length} conversations, ${sum("runs")} runs, ${sum("steps")} steps; stops:`, stops)
-            )
-            assert.isAbove(sum("steps"), 0)
+            for (const log of logs) {
+              const report = yield* replay(log)
+              assert.strictEqual(report.runs, count(log, "RunStarted"))
+              assert.strictEqual(report.steps, count(log, "ModelResponded"))
+              total.runs += report.runs
+              total.steps += report.steps
+              for (const { reason } of report.stops) stops[reason] = (stops[reason] ?? 0) + 1
+            }
+            yield* Effect.sync(() => console.log(`${name}: ${logs.length} conversations`, total, "stopped early", stops))
           }),
         120_000
+      )
+
+      it.live(`a tool that says something else is found in ${name}, at its call`, () =>
+        Effect.gen(function* () {
+          const logs = yield* imported(file)
+          const log = logs.find((log) => count(log, "ToolCallSettled") > 2) ?? []
+          const results = log.flatMap(({ payload }) => (payload._tag === "ToolCallSettled" ? [payload] : []))
+          const changed = results[Math.floor(results.length / 2)]
+          const recorded = yield* ReplayModel.fromRecords(log)
+          const change = <E>(host: AgentHost.AgentHost<E>): AgentHost.AgentHost<E> => ({
+            ...host,
+            handle: (call, onPreliminary) =>
+              Effect.map(host.handle(call, onPreliminary), (outcome) =>
+                call.callId === changed?.callId ? { ...outcome, result: "something else" } : outcome
+              )
+          })
+          const all = recorded.agents.all.map((agent) => ({ ...agent, host: Effect.map(agent.host, change) }))
+          const error = yield* Effect.flip(replay(log, { agents: { all } }))
+          assert.instanceOf(error, ReplayModel.Divergence)
+          assert.deepStrictEqual([error.runId, error.step], [changed?.runId, changed?.step])
+        })
       )
     }
   }

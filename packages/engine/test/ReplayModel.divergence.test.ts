@@ -131,14 +131,14 @@ describe("a recorded model that is asked something else", () => {
     })
   )
 
-  it.effect("and with the recorded agents, which need neither a model nor handlers", () =>
+  it.effect("and with the recorded agents, which need no handlers", () =>
     Effect.gen(function* () {
       const replay = yield* ReplayModel.fromRecords(yield* recording)
       const agent = replay.agents.all[0]!
       const { text } = yield* Effect.andThen(
         AgentRuntime.run(agent, "Where are A1 and B2?", { conversationId }),
         AgentRuntime.run(agent, "Thanks.", { conversationId })
-      ).pipe(replay.verify, Effect.provide(fresh()))
+      ).pipe(replay.verify, Effect.provide([fresh(), replay.model]))
       assert.strictEqual(text, "You are welcome.")
     })
   )

@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import type * as AiError from "effect/ai/AiError"
+import type * as LanguageModel from "effect/ai/LanguageModel"
 import * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -72,28 +73,26 @@ export const handlersOf = (
   )
 
 /**
- * The agents of a log, by name, with its model.
+ * The agents of a log, by name. They have no model of their own.
  *
  * @category constructors
  * @since 0.1.0
  */
 export const agentsOf = (
   log: RecordedLog,
-  model: Agent.ModelLayer<never, never>,
   options: ProjectionOptions
-): ReadonlyArray<Agent.Agent<AiError.AiError, never>> => {
-  const agents = new Map<string, Agent.Agent<AiError.AiError, never>>()
+): ReadonlyArray<Agent.Agent<AiError.AiError, LanguageModel.LanguageModel>> => {
+  const agents = new Map<string, Agent.Agent<AiError.AiError, LanguageModel.LanguageModel>>()
   for (const recorded of log.agents.values()) {
     const toolkit = toolkitOf(log, recorded, options)
     const { host, ...agent } = Agent.make({
       name: recorded.name,
       instructions: options.instructions ?? log.instructions ?? "",
-      model,
       toolkit,
       modes: modesOf(log),
       delegates: Array.from(recorded.handoffs, ([toolName, to]) =>
         Agent.handoff(
-          { name: to, agent: () => agents.get(to) ?? Agent.make({ name: to, instructions: "", model }) },
+          { name: to, agent: () => agents.get(to) ?? Agent.make({ name: to, instructions: "" }) },
           { toolName }
         )
       )

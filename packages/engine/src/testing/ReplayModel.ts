@@ -52,9 +52,12 @@ export interface Options extends ProjectionOptions {
  * @since 0.1.0
  */
 export interface Replay {
-  /** The agents of the log by their names, with the recorded model, and with tools that give back what they gave. */
-  readonly agents: Agents.Agents<AiError.AiError, never, never>
-  /** The recorded model alone, with its provider and its name: for agents of your own. */
+  /** The agents of the log by their names, with tools that give back what they gave. */
+  readonly agents: Agents.Agents<AiError.AiError, LanguageModel.LanguageModel, never>
+  /**
+   * The recorded model, with the provider and the name that it has at its next call: provide it to one run after the
+   * other where these change.
+   */
   readonly model: Layer.Layer<LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName>
   /** The recorded tools of an agent. */
   readonly toolkit: (agent: string) => Toolkit.Toolkit<Record<string, ReplayAgents.ReplayedTool>>
@@ -80,11 +83,11 @@ export const fromRecords = (records: ReadonlyArray<CanonicalRecord>, options: Op
   Effect.sync(() => {
     const log = read(records)
     const playback = Playback.make(log)
-    const model = Layer.suspend(() => Playback.layerModel(playback, projectionOf(log, options)))
+    const model = Layer.fresh(Layer.suspend(() => Playback.layerModel(playback, projectionOf(log, options))))
     const recorded = (agent: string) => log.agents.get(agent) ?? { name: agent, handoffs: new Map() }
     const toolkit = (agent: string) => ReplayAgents.toolkitOf(log, recorded(agent), options)
     return {
-      agents: { all: ReplayAgents.agentsOf(log, Layer.fresh(model), options) },
+      agents: { all: ReplayAgents.agentsOf(log, options) },
       model,
       toolkit,
       handlers: (agent) => ReplayAgents.handlersOf(log, toolkit(agent)),
@@ -159,8 +162,8 @@ export const replay = <E = never, R = never>(
       const playback = Playback.make(log)
       const projection = projectionOf(log, options)
       const model = () => Playback.layerModel(playback, projection)
-      const recorded = ReplayAgents.agentsOf(log, Layer.fresh(Layer.suspend(model)), options)
-      const hostOf = (name: string): Effect.Effect<AgentHost<E | AiError.AiError>, E | AiError.AiError, R | Scope.Scope> => {
+      const recorded = ReplayAgents.agentsOf(log, options)
+      const hostOf = (name: string): Effect.Effect<AgentHost<E | AiError.AiError>, E | AiError.AiError, R | LanguageModel.LanguageModel | Scope.Scope> => {
         const own = options.agents === undefined ? undefined : Agents.find(options.agents, name)
         const agent = own ?? recorded.find((agent) => agent.name === name)
         if (agent === undefined) return Effect.die(new Error(`the record has no agent ${name}`))

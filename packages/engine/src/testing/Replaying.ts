@@ -458,7 +458,8 @@ const concurrencyOf = (log: RecordedLog, { from, isResumed, runId, to }: Leg): n
   const records = log.records.slice(from, to)
   const beginning = (batchId: string) =>
     records.filter((record) => record.batchId === batchId && record.payload._tag === "ToolCallStarted").length
-  const isRun = (callId: string) => !log.requested.has(callId) && log.settled.get(callId)?.outcome !== "rejected"
+  const isRun = (callId: string) =>
+    !log.requested.has(callId) && (log.asked.has(callId) || log.settled.get(callId)?.outcome !== "rejected")
   for (const { batchId, payload } of records) {
     if (payload._tag !== "ModelResponded" || payload.runId !== runId) continue
     const begun = beginning(batchId)
