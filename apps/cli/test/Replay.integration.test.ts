@@ -67,7 +67,9 @@ describe.skipIf(isAbsent)(
               total.steps += report.steps
               for (const { reason } of report.stops) stops[reason] = (stops[reason] ?? 0) + 1
             }
-            yield* Effect.sync(() => console.log(`${name}: ${logs.length} conversations`, total, "stopped early", stops))
+            yield* Effect.sync(() =>
+              console.log(`${name}: ${logs.length} conversations`, total, "stopped early", stops)
+            )
           }),
         120_000
       )

@@ -83,7 +83,9 @@ describe("an agent that is held against its record", () => {
     Effect.gen(function* () {
       const log = yield* recording
       const found = yield* held(log, { agents: desk }).pipe(
-        Effect.provide(handlers({ look_up: ({ order }) => Effect.succeed({ status: order === "B2" ? "lost" : "A1 is on its way" }) }))
+        Effect.provide(
+          handlers({ look_up: ({ order }) => Effect.succeed({ status: order === "B2" ? "lost" : "A1 is on its way" }) })
+        )
       )
       assert.deepStrictEqual(found, {
         at: "r1/1",
@@ -152,10 +154,11 @@ describe("a recorded model that is asked something else", () => {
         message: "run r1 diverges at step 1: message 1, of the user, differs"
       })
       const lost = handlers({ look_up: () => Effect.succeed({ status: "lost" }) })
-      assert.deepStrictEqual(
-        yield* told(log, () => Effect.provide(say("Where are A1 and B2?", "r1"), lost)),
-        { at: "r1/2", reason: "tool-results", message: "run r1 diverges at step 2: message 3: the result of c1 differs" }
-      )
+      assert.deepStrictEqual(yield* told(log, () => Effect.provide(say("Where are A1 and B2?", "r1"), lost)), {
+        at: "r1/2",
+        reason: "tool-results",
+        message: "run r1 diverges at step 2: message 3: the result of c1 differs"
+      })
     })
   )
 
@@ -163,9 +166,7 @@ describe("a recorded model that is asked something else", () => {
     Effect.gen(function* () {
       const log = yield* recording
       const without = log.filter(({ payload }) => payload._tag !== "InputRecorded" || payload.runId !== "r2")
-      const more = yield* told(without, () =>
-        Effect.andThen(say("Where are A1 and B2?", "r1"), say("Thanks.", "r2"))
-      )
+      const more = yield* told(without, () => Effect.andThen(say("Where are A1 and B2?", "r1"), say("Thanks.", "r2")))
       assert.deepStrictEqual(more, {
         at: "r2/1",
         reason: "message-count",

@@ -55,7 +55,11 @@ const randomLog = (seed: number) =>
       const thought = { type: "reasoning" as const, text: "hm", metadata: { scripted: { signature: `s${random(9)}` } } }
       const turned = ScriptedModel.calls(wanted, said)
       const cut = random(12) === 0
-      return [...(random(3) === 0 ? [thought] : []), ...(cut ? turned.slice(0, -1) : turned), ...(cut ? [ScriptedModel.finish("length")] : [])]
+      return [
+        ...(random(3) === 0 ? [thought] : []),
+        ...(cut ? turned.slice(0, -1) : turned),
+        ...(cut ? [ScriptedModel.finish("length")] : [])
+      ]
     })
 
     for (let round = 0; round < 4; round++) {
@@ -96,11 +100,16 @@ const randomLog = (seed: number) =>
         const begun = yield* Effect.exit(
           resumed
             ? AgentRuntime.resume(agents, conversationId)
-            : AgentRuntime.run(first, `input ${round}`, { conversationId, toolConcurrency: 1 + random(4), maxToolRounds: 3 })
+            : AgentRuntime.run(first, `input ${round}`, {
+                conversationId,
+                toolConcurrency: 1 + random(4),
+                maxToolRounds: 3
+              })
         )
         if (begun._tag === "Failure" || begun.value.approvals.length === 0 || random(3) === 0) return
-        const decisions = begun.value.approvals.map((request) =>
-          [Approvals.approve(request), Approvals.deny(request), Approvals.answer(request, "so")][random(3)]!
+        const decisions = begun.value.approvals.map(
+          (request) =>
+            [Approvals.approve(request), Approvals.deny(request), Approvals.answer(request, "so")][random(3)]!
         )
         yield* Effect.exit(AgentRuntime.decide(agents, conversationId, decisions))
       })

@@ -81,7 +81,10 @@ describe("ReplayModel.replay", () => {
           }),
           ScriptedModel.layer([
             calls([lookUp("c1", "slow"), refund("c2"), lookUp("c3", "broken"), lookUp("c4", "none")], "I look."),
-            calls([{ id: "c5", name: "unheard_of", params: {} }, { id: "c6", name: "look_up", params: { order: 7 } }]),
+            calls([
+              { id: "c5", name: "unheard_of", params: {} },
+              { id: "c6", name: "look_up", params: { order: 7 } }
+            ]),
             text("They are there."),
             [{ type: "reasoning", text: "hm", metadata: { acme: { signature: "s" } } }, ...text("It is.")]
           ])
@@ -104,10 +107,7 @@ describe("ReplayModel.replay", () => {
             calls(many),
             calls(many),
             text("one"),
-            [
-              { type: "tool-call", id: "c1", name: "refund", params: { order: "A" } },
-              ScriptedModel.finish("length")
-            ],
+            [{ type: "tool-call", id: "c1", name: "refund", params: { order: "A" } }, ScriptedModel.finish("length")],
             text("two")
           ])
         ])
@@ -122,7 +122,9 @@ describe("ReplayModel.replay", () => {
         Effect.gen(function* () {
           const called = yield* Deferred.make<void>()
           const go = yield* Deferred.make<void>()
-          const hold = handlers({ refund: () => Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(go)) })
+          const hold = handlers({
+            refund: () => Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(go))
+          })
           const handle = yield* Effect.provide(AgentRuntime.start(desk, "go", { conversationId }), hold)
           yield* Deferred.await(called)
           yield* handle.followUp("and then?", { inputId: "f1" })
@@ -197,9 +199,7 @@ describe("ReplayModel.replay", () => {
 
   it.effect("what a mode has refused, and a run that came to its limit", () =>
     Effect.gen(function* () {
-      const log = yield* logOf(
-        AgentRuntime.run(desk, "plan", { conversationId, mode: "plan", maxToolRounds: 2 })
-      ).pipe(
+      const log = yield* logOf(AgentRuntime.run(desk, "plan", { conversationId, mode: "plan", maxToolRounds: 2 })).pipe(
         Effect.provide([
           fresh(),
           handlers(),
@@ -271,9 +271,7 @@ describe("ReplayModel.replay", () => {
       )
       const log = yield* logOf(
         Effect.andThen(AgentRuntime.resume(Agents.make(desk), conversationId), run("more"))
-      ).pipe(
-        Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("done"), text("yes")])])
-      )
+      ).pipe(Effect.provide([processOver(database), handlers(), ScriptedModel.layer([text("done"), text("yes")])]))
       assert.isTrue(log.some(({ payload }) => payload._tag === "RunResumed"))
       assert.deepStrictEqual(yield* assertReplays(log), { runs: 2, steps: 3, stops: [] })
     })

@@ -115,7 +115,11 @@ const counted = (n: number): string => (n === 1 ? "1 message" : `${n} messages`)
 const ofMessages = (place: number, expected: Prompt.MessageEncoded, actual: Prompt.MessageEncoded): Difference => {
   const both = { expected, actual }
   if (expected.role !== actual.role) {
-    return { reason: "role", difference: `message ${place} is of the ${actual.role}, not the ${expected.role}`, ...both }
+    return {
+      reason: "role",
+      difference: `message ${place} is of the ${actual.role}, not the ${expected.role}`,
+      ...both
+    }
   }
   switch (expected.role) {
     case "system":

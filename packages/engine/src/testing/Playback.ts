@@ -251,7 +251,13 @@ const finishOf = (log: RecordedLog, response: Payload.ModelResponded): ReadonlyA
       type: "finish",
       reason,
       usage: {
-        inputTokens: { uncached: undefined, total: undefined, cacheRead: undefined, cacheWrite: undefined, ...inputTokens },
+        inputTokens: {
+          uncached: undefined,
+          total: undefined,
+          cacheRead: undefined,
+          cacheWrite: undefined,
+          ...inputTokens
+        },
         outputTokens: { total: undefined, text: undefined, reasoning: undefined, ...outputTokens }
       },
       response: undefined

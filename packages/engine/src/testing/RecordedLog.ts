@@ -224,7 +224,8 @@ const policiesAt = (log: Reading, index: number, runId: RunId) => {
     } else if (attempt > 0) {
       if (fate._tag === "ApprovalRequested") policies.set(callId, { onCrash: "ask" })
       else if (fate._tag === "ToolCallStarted") policies.set(callId, { onCrash: "repeat" })
-      else if (fate._tag === "ToolCallSettled" && fate.outcome === "unknown") policies.set(callId, { onCrash: "unknown" })
+      else if (fate._tag === "ToolCallSettled" && fate.outcome === "unknown")
+        policies.set(callId, { onCrash: "unknown" })
     }
   }
   return policies

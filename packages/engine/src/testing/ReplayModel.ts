@@ -113,7 +113,11 @@ export interface Report {
   /** Model calls that were made anew, with the recorded request. */
   readonly steps: number
   /** Where a run was not done anew to its end, and why; what was left of it was written as it was. */
-  readonly stops: ReadonlyArray<{ readonly runId: string; readonly step: number; readonly reason: ReplayPlan.StopReason }>
+  readonly stops: ReadonlyArray<{
+    readonly runId: string
+    readonly step: number
+    readonly reason: ReplayPlan.StopReason
+  }>
 }
 
 /**
@@ -154,7 +158,8 @@ export const replay = <E = never, R = never>(
 ): Effect.Effect<
   Report,
   Divergence | WriteError | E | AiError.AiError,
-  ConversationStore | Exclude<Exclude<R, LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName>, Scope.Scope>
+  | ConversationStore
+  | Exclude<Exclude<R, LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName>, Scope.Scope>
 > =>
   Effect.scoped(
     Effect.gen(function* () {
@@ -163,7 +168,13 @@ export const replay = <E = never, R = never>(
       const projection = projectionOf(log, options)
       const model = () => Playback.layerModel(playback, projection)
       const recorded = ReplayAgents.agentsOf(log, options)
-      const hostOf = (name: string): Effect.Effect<AgentHost<E | AiError.AiError>, E | AiError.AiError, R | LanguageModel.LanguageModel | Scope.Scope> => {
+      const hostOf = (
+        name: string
+      ): Effect.Effect<
+        AgentHost<E | AiError.AiError>,
+        E | AiError.AiError,
+        R | LanguageModel.LanguageModel | Scope.Scope
+      > => {
         const own = options.agents === undefined ? undefined : Agents.find(options.agents, name)
         const agent = own ?? recorded.find((agent) => agent.name === name)
         if (agent === undefined) return Effect.die(new Error(`the record has no agent ${name}`))
@@ -211,5 +222,8 @@ const neverCalled = {
 
 /** What is known of the requests, and what the log shows of it. */
 const projectionOf = (log: RecordedLog, { instructions, unsettled }: Options): ProjectionOptions => {
-  return { instructions, unsettled: unsettled ?? ((name) => (log.tools.get(name)?.onCrash === "omit" ? "omit" : "unknown")) }
+  return {
+    instructions,
+    unsettled: unsettled ?? ((name) => (log.tools.get(name)?.onCrash === "omit" ? "omit" : "unknown"))
+  }
 }

@@ -67,7 +67,9 @@ export interface Leg {
  * @category models
  * @since 0.1.0
  */
-export type Piece = Leg | { readonly _tag: "AsItWas"; readonly from: number; readonly to: number; readonly stop?: StopReason }
+export type Piece =
+  | Leg
+  | { readonly _tag: "AsItWas"; readonly from: number; readonly to: number; readonly stop?: StopReason }
 
 /**
  * Plans a replay: pieces that follow each other, from the second record on. One that stops as `redacted` is the last.
@@ -159,7 +161,9 @@ const legFrom = (log: RecordedLog, runId: RunId, from: number, isResumed: boolea
         return leg(i + 1, { _tag: "ended" })
       }
       const isOwn = log.isOwn(runId) && payload.outcome !== "completed" && payload.outcome !== "limit-reached"
-      return isOwn ? leg(tailOf(log, i), { _tag: "failed", ended: payload, endedAt: i }) : leg(i, { _tag: "cut" }, "no-answer")
+      return isOwn
+        ? leg(tailOf(log, i), { _tag: "failed", ended: payload, endedAt: i })
+        : leg(i, { _tag: "cut" }, "no-answer")
     }
     if (payload._tag !== "ModelResponded" || payload.runId !== runId) continue
     if (last !== undefined && !isSameModel(log, last, payload, i)) return leg(i, { _tag: "cut" })
@@ -187,7 +191,8 @@ const stopAt = (
   if (response.partial === true) return calls.some(({ callId }) => !log.settled.has(callId)) ? "dead-calls" : "partial"
   if (response.content.some((part) => part.type === "file" && !isInline(part.data))) return "unsayable"
   if (calls.length === 0) {
-    if (response.finishReason === "pause") return next?._tag === "RunEnded" && !isFailure(next) ? "no-answer" : undefined
+    if (response.finishReason === "pause")
+      return next?._tag === "RunEnded" && !isFailure(next) ? "no-answer" : undefined
     if (next?._tag === "RunEnded") return isFailure(next) && !hasInput(log, response, index) ? "not-ended" : undefined
     return hasInput(log, response, index) ? undefined : "not-ended"
   }
@@ -199,7 +204,8 @@ const stopAt = (
       if (mayBeOpen || (next._tag === "RunSuspended" && log.asked.has(callId))) continue
       return "dead-calls"
     }
-    if (!log.isOwn(response.runId) && settled.outcome !== "success" && settled.outcome !== "failure") return "dead-calls"
+    if (!log.isOwn(response.runId) && settled.outcome !== "success" && settled.outcome !== "failure")
+      return "dead-calls"
   }
   return undefined
 }

@@ -22,7 +22,7 @@ import * as Journal from "../Journal.ts"
 import * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
-import type { RunEvent } from "../RunEvent.ts"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { type Difference, type Divergence, isEqual } from "./Divergence.ts"
 import { extraCall, lacksReason, type Playback, type Reply } from "./Playback.ts"
 import type { RecordedLog } from "./RecordedLog.ts"
@@ -52,7 +52,11 @@ export interface Stage<E, R> {
  */
 export interface Rewrite {
   /** Writes the records at these places that were not written yet. */
-  readonly write: (from: number, to: number, isWanted: (record: CanonicalRecord) => boolean) => Effect.Effect<void, WriteError>
+  readonly write: (
+    from: number,
+    to: number,
+    isWanted: (record: CanonicalRecord) => boolean
+  ) => Effect.Effect<void, WriteError>
   /** A record at a place was made anew, as the one at this sequence. */
   readonly made: (index: number, sequence: number) => void
 }
@@ -141,9 +145,7 @@ export const play = Effect.fnUntraced(function* <E, R>(
     const decision = Recovery.classify(writer.state(), writer.records())
     const isResumable = leg.isResumed && decision._tag !== "Await" && decision._tag !== "Nothing"
     follower.look()
-    const fiber = yield* Effect.forkChild(
-      isResumable ? AgentLoop.resume(context, decision) : AgentLoop.run(context)
-    )
+    const fiber = yield* Effect.forkChild(isResumable ? AgentLoop.resume(context, decision) : AgentLoop.run(context))
     yield* Effect.raceFirst(Fiber.await(fiber), Deferred.await(cut))
     yield* Fiber.interrupt(fiber)
     const exit = yield* Fiber.await(fiber)
@@ -205,7 +207,9 @@ interface Follower {
   /** Waits until the record of this place is made anew. */
   readonly awaitMade: (index: number) => Effect.Effect<void>
   readonly place: () => { readonly runId: string; readonly step: number }
-  readonly missing: () => { readonly at: { readonly runId: string; readonly step: number }; readonly difference: Difference } | undefined
+  readonly missing: () =>
+    | { readonly at: { readonly runId: string; readonly step: number }; readonly difference: Difference }
+    | undefined
 }
 
 /** Compares what the loop writes with the record, as it is written. */
@@ -238,15 +242,30 @@ const follow = (
     if (index === undefined || recorded === undefined) {
       // A transcript from elsewhere does not say when handlers started.
       if (payload._tag === "ToolCallStarted" && !log.isOwn(runId)) return
-      return differ({ reason: "no-record", difference: `the record has no ${keyOf(payload)}`, expected: null, actual: payload })
+      return differ({
+        reason: "no-record",
+        difference: `the record has no ${keyOf(payload)}`,
+        expected: null,
+        actual: payload
+      })
     }
     const what = differenceOf(log, recorded, payload)
     if (what !== undefined) {
-      return differ({ reason: "record", difference: `${what} differs in ${keyOf(payload)}`, expected: recorded, actual: payload })
+      return differ({
+        reason: "record",
+        difference: `${what} differs in ${keyOf(payload)}`,
+        expected: recorded,
+        actual: payload
+      })
     }
     const before = order.at(-1)
     if (before !== undefined && before > index) {
-      return differ({ reason: "record", difference: `${keyOf(payload)} comes later`, expected: recorded, actual: payload })
+      return differ({
+        reason: "record",
+        difference: `${keyOf(payload)} comes later`,
+        expected: recorded,
+        actual: payload
+      })
     }
     order.push(index)
     made.add(index)
@@ -387,7 +406,9 @@ const handled = <E>(
       if (before !== undefined) yield* follower.awaitMade(before[1])
       // What somebody else wrote meanwhile. A store that fails here fails the next write of the run too.
       yield* Effect.ignore(outside(place[1]))
-      const outcome = yield* host.delegate(call.name) === undefined ? host.handle(call, onPreliminary) : settledAs(log, call)
+      const outcome = yield* host.delegate(call.name) === undefined
+        ? host.handle(call, onPreliminary)
+        : settledAs(log, call)
       const isOver = leg.end._tag === "failed" || leg.end._tag === "cut"
       if (!isOver || last?._tag !== "ToolCallSettled" || last.callId !== call.callId) return outcome
       // It may be this failure that failed the run: then no call behind it began.
@@ -468,7 +489,9 @@ const concurrencyOf = (log: RecordedLog, { from, isResumed, runId, to }: Leg): n
   const first = records.find(({ payload }) => payload._tag === "ToolCallStarted" || payload._tag === "ModelResponded")
   if (!isResumed || first?.payload._tag !== "ToolCallStarted") return Infinity
   const { runId: of, step } = first.payload
-  const all = records.filter(({ payload }) => payload._tag === "ToolCallStarted" && payload.runId === of && payload.step === step)
+  const all = records.filter(
+    ({ payload }) => payload._tag === "ToolCallStarted" && payload.runId === of && payload.step === step
+  )
   const begun = beginning(first.batchId)
   return begun < all.length ? begun : Infinity
 }
