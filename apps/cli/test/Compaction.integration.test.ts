@@ -183,23 +183,26 @@ const walk = Effect.fnUntraced(function* (
   return { ...row, before: mean(row.before), after: mean(row.after), modelCalls, stuck }
 })
 
+const middle = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+const lineOf = (row: Row) =>
+  [
+    row.maximum,
+    row.compactions,
+    row.before,
+    row.after,
+    row.highest,
+    row.cleared,
+    row.turns,
+    row.responses,
+    row.modelCalls,
+    row.stuck
+  ].join(" | ")
+
 const tableOf = (rows: ReadonlyArray<Row>): string => {
   const head =
     "maximum | compactions | before | after | highest sent | cleared | inputs | responses | model calls | stuck"
-  const line = (row: Row) =>
-    [
-      row.maximum,
-      row.compactions,
-      row.before,
-      row.after,
-      row.highest,
-      row.cleared,
-      row.turns,
-      row.responses,
-      row.modelCalls,
-      row.stuck
-    ].join(" | ")
-  return [head, ...rows.map(line)].join("\n")
+  return [head, ...rows.map(lineOf)].join("\n")
 }
 
 describe.skipIf(isAbsent)(
@@ -226,7 +229,6 @@ describe.skipIf(isAbsent)(
     it("is estimated within a factor of two of what the provider counted, and is taught the rest", () => {
       const ratios = ratiosOf(imported()).filter((ratio) => ratio !== undefined)
       const taught = ratios.slice(1).map((ratio, i) => ratio / (ratios[i] ?? 1))
-      const middle = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
       process.stdout.write(`reported / estimated: ${middle(ratios).toFixed(2)} (${ratios.length} requests)\n`)
       assert.isAbove(ratios.length, 100)
       assert.isAbove(middle(ratios), 0.5)

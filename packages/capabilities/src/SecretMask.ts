@@ -78,7 +78,7 @@ export const make = (options: Options = {}): Result.Result<SecretMask, InvalidSe
   const short = values.findIndex((value) => value.length < minLiteral)
   if (short !== -1) return Result.fail(new InvalidSecretMask({ reason: "short-literal", index: short }))
   const matchers: ReadonlyArray<Matcher> = [
-    ...(values.length === 0 ? [] : [literalPattern(values)]),
+    ...new Set(values.flatMap(formsOf)),
     ...patterns.map((pattern) => new RegExp(pattern.source, `${pattern.flags.replaceAll(/[gy]/g, "")}g`)),
     ...(builtIn ? secretPatterns : [])
   ]
@@ -96,18 +96,12 @@ const minLiteral = 6
 
 type Mask = (text: string) => string
 
-const literalPattern = (values: ReadonlyArray<string>): Matcher => {
-  const forms = values.flatMap((value) => [
-    value,
-    JSON.stringify(value).slice(1, -1),
-    encodeURIComponent(value.toWellFormed())
-  ])
-  const longestFirst = [...new Set(forms)].toSorted((a, b) => b.length - a.length)
-  return new RegExp(
-    longestFirst.map((form) => form.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, String.raw`\$&`)).join("|"),
-    "g"
-  )
-}
+/** As it stands, and as it stands within JSON and within a URL. */
+const formsOf = (value: string): ReadonlyArray<string> => [
+  value,
+  JSON.stringify(value).slice(1, -1),
+  encodeURIComponent(value.toWellFormed())
+]
 
 const maskJson = (value: unknown, mask: Mask): unknown => {
   if (typeof value === "string") return mask(value)

@@ -2,8 +2,8 @@
  * Finds secrets in a text and puts a mark in their place.
  */
 
-/** A pattern with the flag `g`. */
-export type Matcher = RegExp
+/** A pattern with the flag `g`, or a text. */
+export type Matcher = RegExp | string
 
 /**
  * Common formats of secrets. Each starts where a word starts, so that no text makes one scan the same run of characters
@@ -57,6 +57,13 @@ interface Span {
 const spans = (text: string, matchers: ReadonlyArray<Matcher>, mark: string): ReadonlyArray<Span> => {
   const matches: Array<Span> = []
   for (const matcher of matchers) {
+    if (typeof matcher === "string") {
+      // One that overlaps itself is found at every place: nothing of it may be left over.
+      for (let at = text.indexOf(matcher); at !== -1; at = text.indexOf(matcher, at + 1)) {
+        matches.push(whole(text, at, at + matcher.length))
+      }
+      continue
+    }
     for (const match of text.matchAll(matcher)) {
       if (match[0] === "") continue
       matches.push(whole(text, match.index, match.index + match[0].length))

@@ -340,12 +340,12 @@ describe("a compaction that fails", () => {
   )
 })
 
-describe("another strategy", () => {
-  const proposing =
-    (payload: Payload.Compacted): CompactionStrategy.Strategy =>
-    (request) =>
-      Effect.map(CompactionStrategy.ladder({ ...request, models: [] }), (proposal) => ({ ...proposal, payload }))
+const proposing =
+  (payload: Payload.Compacted): CompactionStrategy.Strategy =>
+  (request) =>
+    Effect.map(CompactionStrategy.ladder({ ...request, models: [] }), (proposal) => ({ ...proposal, payload }))
 
+describe("another strategy", () => {
   it.effect("takes the place of ours", () =>
     Effect.gen(function* () {
       const target = long()

@@ -324,12 +324,13 @@ describe("a conversation that cannot be shrunk", () => {
   })
 })
 
+const fault = (options: CompactionOptions.Options) => {
+  const settled = CompactionOptions.settle(options)
+  return Result.isFailure(settled) ? settled.failure.option : "none"
+}
+
 describe("options", () => {
   it("of zero or less, or out of order, are faults that name the option", () => {
-    const fault = (options: CompactionOptions.Options) => {
-      const settled = CompactionOptions.settle(options)
-      return Result.isFailure(settled) ? settled.failure.option : "none"
-    }
     assert.strictEqual(fault({ maxInputTokens: 0 }), "maxInputTokens")
     assert.strictEqual(fault({ maxInputTokens: -5 }), "maxInputTokens")
     assert.strictEqual(fault({ maxInputTokens: Number.NaN }), "maxInputTokens")

@@ -95,10 +95,10 @@ describe("shortening", () => {
   })
 })
 
-describe("a text as a summary", () => {
-  const accept = (text: string, coveredTokens: number) =>
-    Summary.accept(text, { coveredTokens, counter: Tokens.estimating })
+const accept = (text: string, coveredTokens: number) =>
+  Summary.accept(text, { coveredTokens, counter: Tokens.estimating })
 
+describe("a text as a summary", () => {
   it("is trimmed", () => assert.deepStrictEqual(accept("  yes \n", 100), Result.succeed("yes")))
   it("is rejected when it is empty", () => assert.deepStrictEqual(accept(" \n", 100), Result.fail("empty")))
   it("is rejected when it is no smaller than what it covers", () =>

@@ -15,6 +15,8 @@ const bounds: { readonly [script: string]: number } = {
   ...Object.fromEntries(["greek", "hebrew", "arabic", "thai", "identifiers"].map((script) => [script, 2]))
 }
 
+const sampleOf = (script: string) => samples.find((sample) => sample.script === script) ?? assert.fail(script)
+
 describe("the estimate", () => {
   it("is four characters per token for plain English", () => {
     assert.strictEqual(Tokens.estimating.text("word".repeat(1000)), 1000)
@@ -33,8 +35,7 @@ describe("the estimate", () => {
   }
 
   it("holds its bound for 10,000 characters of Han and emoji", () => {
-    const of = (script: string) => samples.find((sample) => sample.script === script) ?? assert.fail(script)
-    const [han, emoji] = [of("chinese"), of("emoji")]
+    const [han, emoji] = [sampleOf("chinese"), sampleOf("emoji")]
     const repeats = Math.ceil(10_000 / (han.text.length + emoji.text.length))
     const estimated = Tokens.estimating.text((han.text + emoji.text).repeat(repeats))
     for (const counted of [han.cl100k + emoji.cl100k, han.o200k + emoji.o200k]) {
@@ -70,17 +71,18 @@ describe("the estimate", () => {
   )
 })
 
-describe("the correction", () => {
-  const counted = (reported: number | undefined, estimated: number | undefined, model = "m", provider?: string) =>
-    log.responded("r1", 1, "yes", {
-      model,
-      ...(provider === undefined ? {} : { provider }),
-      ...(estimated === undefined ? {} : { estimatedInputTokens: estimated }),
-      ...(reported === undefined ? {} : { usage: { inputTokens: { total: reported }, outputTokens: {} } })
-    })
-  const of = (...payloads: ReadonlyArray<ReturnType<typeof counted>>) =>
-    payloads.map((payload, i) => log.recordAt(i + 1, payload))
+const counted = (reported: number | undefined, estimated: number | undefined, model = "m", provider?: string) =>
+  log.responded("r1", 1, "yes", {
+    model,
+    ...(provider === undefined ? {} : { provider }),
+    ...(estimated === undefined ? {} : { estimatedInputTokens: estimated }),
+    ...(reported === undefined ? {} : { usage: { inputTokens: { total: reported }, outputTokens: {} } })
+  })
 
+const of = (...payloads: ReadonlyArray<ReturnType<typeof counted>>) =>
+  payloads.map((payload, i) => log.recordAt(i + 1, payload))
+
+describe("the correction", () => {
   it("is the ratio of what was reported last to what was estimated", () => {
     assert.strictEqual(Tokens.correction(of(counted(50, 100), counted(150, 100)), { model: "m" }), 1.5)
   })
