@@ -14,6 +14,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 import { Compaction, CompactionStrategy, SummaryModel, Tokens } from "../../src/index.ts"
@@ -316,6 +317,22 @@ describe("a compaction that fails", () => {
       assert.strictEqual(compacted(yield* compactor.beforeCall(targetOf(target), call(21))).kind, "summarised")
     })
   )
+
+  it.effect("says why in the log of the program, and nothing that was said", () => {
+    const lines: Array<string> = []
+    const capture = Logger.make(({ message }) => {
+      lines.push(JSON.stringify(message))
+    })
+    return Effect.gen(function* () {
+      const target = long()
+      const { model } = yield* scripted([refused, overloaded], { name: "small" })
+      const compactor = yield* Compaction.make({ ...options, summaryModel: model, summaryRetries: 0 })
+      yield* compactor.beforeCall(targetOf(target), call(21))
+      assert.strictEqual(lines.length, 1)
+      assert.include(lines[0], "small: InvalidRequestError")
+      for (const said of ["secret text", "too long", "room room"]) assert.notInclude(lines.join(), said)
+    }).pipe(Effect.provide(Logger.layer([capture])))
+  })
 
   it.effect("fails with what the log says when it cannot be written", () =>
     Effect.gen(function* () {

@@ -1,5 +1,6 @@
 /** The rules of a plan, one by one: given a log and a maximum, what goes and what stays. */
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
+import * as Digest from "@colloquy/session/Digest"
 import { ConversationId, ToolCallId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
 import * as PromptFault from "@colloquy/session/PromptFault"
@@ -284,6 +285,20 @@ describe("a cut", () => {
       [...plan.clearedCallIds],
       hidden.filter((id) => kept.has(id))
     )
+  })
+
+  it("means the same in a fork", () => {
+    const target = many(10, 100)
+    const plan = cut(planOf(target, { maxInputTokens: 1000 }))
+    target.add(CompactionPlan.toPayload(CompactionPlan.Plan.LeaveOut(plan)))
+    const before = projected(target)
+    const from = {
+      conversationId: ConversationId.make("parent"),
+      sequence: target.state.sequence,
+      digest: Digest.empty
+    }
+    target.add({ _tag: "Forked", from })
+    assert.strictEqual(projected(target), before)
   })
 
   it("reads a redacted log as it reads the original", () => {
