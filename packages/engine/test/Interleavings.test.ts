@@ -3,7 +3,19 @@ import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import { dice, type Plan, play } from "./interleavings.ts"
-import { begins, check, type Deed, deeds, type Plot, plots, somebody, storyOf, world } from "./scripts.ts"
+import {
+  begins,
+  check,
+  compactionsOf,
+  type Deed,
+  deeds,
+  isCompacting,
+  type Plot,
+  plots,
+  somebody,
+  storyOf,
+  world
+} from "./scripts.ts"
 
 /** For longer soaks. */
 const factor = Number(process.env["COLLOQUY_RUNS"] ?? 1)
@@ -43,7 +55,8 @@ const playOne = Effect.fnUntraced(function* (
     if (exit === undefined) assert.fail("somebody waits for ever")
     if (Exit.isFailure(exit)) assert.fail(Cause.pretty(exit.cause))
   }
-  yield* Effect.provideContext(Effect.scoped(check(story, promptsOf(story))), context)
+  const records = yield* Effect.provideContext(Effect.scoped(check(story, promptsOf(story))), context)
+  if (others.length === 0 && isCompacting(plot)) assert.isAbove(compactionsOf(records), 0, "the story compacts")
   return steps
 })
 
@@ -75,7 +88,8 @@ describe("talking to a run", () => {
         let count = 0
         for (const plot of plots) {
           // The others have the same edges, and more in between.
-          const stride = factor > 1 || plot === "answers" || plot === "asks" ? 1 : 6
+          const sparse = isCompacting(plot) ? 12 : 6
+          const stride = factor > 1 || plot === "answers" || plot === "asks" ? 1 : sparse
           for (const deed of deeds) count += yield* everywhere(plot, deed, stride)
         }
         assert.isAtLeast(count, 9_000)

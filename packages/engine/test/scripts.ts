@@ -4,11 +4,11 @@
  */
 import { CommandQueues } from "@colloquy/capabilities"
 import { type CanonicalRecord, Ids, PromptFault } from "@colloquy/session"
-import { Conversations } from "@colloquy/store"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as References from "effect/References"
 import * as Schema from "effect/Schema"
 import * as AiError from "effect/ai/AiError"
 import type * as Prompt from "effect/ai/Prompt"
@@ -16,13 +16,14 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { Agent, AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
-import { lookUp, processOver } from "./support.ts"
+import { lookUp, processOver, recordsOf } from "./support.ts"
 
 /**
  * What a run does: answers at once; calls a tool and answers; calls one and fails; never stops calling until its limit of
- * one round; calls a tool that a person must approve.
+ * one round; calls a tool that a person must approve. Or it outgrows its window before its first model call: what was said
+ * before it is summarised, or left out when that fails.
  */
-export const plots = ["answers", "calls", "fails", "limit", "asks"] as const
+export const plots = ["answers", "calls", "fails", "limit", "asks", "compacts", "forgets"] as const
 
 export type Plot = (typeof plots)[number]
 
@@ -63,7 +64,8 @@ export interface Story {
 export const world = Effect.gen(function* () {
   /** Of each conversation, what its model calls were shown, in order. */
   const prompts = new Map<string, Array<Prompt.Prompt>>()
-  const model = ScriptedModel.layerOf(({ prompt, toolChoice }) => {
+  const model = ScriptedModel.layerOf(({ prompt, toolChoice, toolNames }) => {
+    if (toolNames.length === 0) return summaryOf(prompt)
     const { plot, conversation, isFresh } = situationOf(prompt)
     const seen = prompts.get(conversation) ?? []
     prompts.set(conversation, [...seen, prompt])
@@ -76,6 +78,8 @@ export const world = Effect.gen(function* () {
   const context = yield* Layer.build(
     Layer.mergeAll(
       processOver(MemoryDatabase.make()),
+      // A summary that fails is told in the log, some thousand times here.
+      Layer.succeed(References.MinimumLogLevel, "Error"),
       kit.toLayer({ look_up: () => Effect.succeed({ status: "sent" }), pay: () => Effect.void }),
       model
     )
@@ -89,14 +93,18 @@ export const storyOf = (plot: Plot, name: string): Story => ({
   told: []
 })
 
-/** Starts the story's run and waits for it. */
-export const begins = ({ conversationId, plot }: Story) =>
-  Effect.exit(
-    AgentRuntime.run(clerk, startText(plot, conversationId), {
-      conversationId,
-      ...(plot === "limit" ? { maxToolRounds: 1 } : {})
-    })
-  )
+/** Starts the story's run and waits for it; one that is to outgrow its window has a long one before it. */
+export const begins = ({ conversationId, plot }: Story) => {
+  const compacts = isCompacting(plot)
+  const run = AgentRuntime.run(clerk, startText(plot, conversationId), {
+    conversationId,
+    ...(plot === "limit" ? { maxToolRounds: 1 } : {}),
+    ...(compacts ? { compaction: { maxInputTokens: 150 } } : {})
+  })
+  if (!compacts) return Effect.exit(run)
+  const before = `${startText("answers", conversationId)} ${startText(plot, conversationId)} ${"word ".repeat(300)}`
+  return Effect.exit(Effect.andThen(Effect.exit(AgentRuntime.run(clerk, before, { conversationId })), run))
+}
 
 /** Somebody, who does one thing after the other and notes what came of each. */
 export const somebody = ({ conversationId, told }: Story, by: number, does: ReadonlyArray<Deed>) =>
@@ -117,9 +125,7 @@ export const somebody = ({ conversationId, told }: Story, by: number, does: Read
 
 /** Whether everything that was promised has been kept; the state is that of when nobody has anything left to do. */
 export const check = Effect.fnUntraced(function* (story: Story, prompts: ReadonlyArray<Prompt.Prompt>) {
-  const conversations = yield* Conversations.Conversations
-  const writer = yield* conversations.open(story.conversationId)
-  const records = writer.records()
+  const records = yield* recordsOf(story.conversationId)
   const shown = prompts.map((prompt) => JSON.stringify(prompt.content))
   for (const prompt of prompts) assert.deepStrictEqual(PromptFault.check(prompt), [])
   const ends = endsOf(records)
@@ -171,7 +177,19 @@ export const check = Effect.fnUntraced(function* (story: Story, prompts: Readonl
   return records
 })
 
+/** How often the story's window was made smaller. */
+export const compactionsOf = (records: Records): number =>
+  records.filter(({ payload }) => payload._tag === "Compacted").length
+
+export const isCompacting = (plot: Plot): boolean => plot === "compacts" || plot === "forgets"
+
 // --- internal ---
+
+/** What a request for a summary is answered with. */
+const summaryOf = (prompt: Prompt.Prompt): ScriptedModel.Turn =>
+  JSON.stringify(prompt.content).includes("<forgets ")
+    ? ScriptedModel.fail(new AiError.InvalidRequestError({ description: "no" }))
+    : ScriptedModel.text("They said many words.")
 
 const startText = (plot: Plot, conversation: string) => `<${plot} ${conversation}>`
 
