@@ -222,6 +222,47 @@ describe("a decision that was stored without its resumption", () => {
 
 const decide = (decision: Approvals.Decision) => Effect.result(AgentRuntime.decide(clerk, conversationId, [decision]))
 
+describe("more decisions than a batch takes", () => {
+  it.effect("that a crash cuts in two: what was decided runs, once, and the rest is still waited for", () => {
+    const { layer, ran } = noted()
+    const many = Array.from({ length: 300 }, (_, i) => call(`c${i}`, "pay", `o${i}`))
+    const model = ScriptedModel.layerOf(({ prompt }) =>
+      prompt.content.some(({ role }) => role === "tool") ? text("All done.") : calls(many)
+    )
+    return Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const first = yield* Effect.provide(AgentRuntime.run(clerk, "go", options), [processOver(database), layer, model])
+      assert.strictEqual(first.approvals.length, 300)
+      // Materialize, then the first of two batches.
+      const doomed = dying(database, 3, "before")
+      yield* Effect.exit(
+        AgentRuntime.decide(
+          clerk,
+          conversationId,
+          first.approvals.map((request) => Approvals.approve(request))
+        )
+      ).pipe(Effect.provide([doomed.layer, layer, model]))
+      assert.isTrue(doomed.died())
+      assert.deepStrictEqual(ran, [])
+      yield* Effect.gen(function* () {
+        const second = yield* AgentRuntime.resume(clerk, conversationId)
+        assert.strictEqual(second.outcome, "awaiting-approval")
+        assert.strictEqual(second.approvals.length, 44)
+        assert.strictEqual(ran.length, 256)
+        const third = yield* AgentRuntime.decide(
+          clerk,
+          conversationId,
+          second.approvals.map((request) => Approvals.approve(request))
+        )
+        assert.strictEqual(third.text, "All done.")
+        assert.strictEqual(new Set(ran).size, 300)
+        assert.strictEqual(ran.length, 300)
+        yield* sound()
+      }).pipe(Effect.provide([processOver(database), layer, model]))
+    })
+  })
+})
+
 describe("two processes that decide at once", () => {
   it.effect("one wins; the other is told, and the call runs once", () => {
     const { layer, ran } = noted()

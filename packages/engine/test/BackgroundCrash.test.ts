@@ -117,6 +117,29 @@ describe("a process that dies beside a background agent", () => {
     })
   )
 
+  it.effect("a task that somebody here goes on with is not lost, whoever the parent is now", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      yield* left(database)
+      const called = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      const { helper } = parentOf([
+        () => Effect.as(Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(gate)), text("found"))
+      ])
+      yield* Effect.gen(function* () {
+        const runtime = yield* AgentRuntime.AgentRuntime
+        yield* runtime.startResume(helper, child)
+        yield* Deferred.await(called)
+        const alone = Agent.make({ name: "parent", instructions: "Lead." })
+        yield* AgentRuntime.run(alone, "and?", { conversationId })
+        assert.notInclude(yield* tale(), "task lost")
+        yield* Deferred.succeed(gate, undefined)
+        yield* settledIn
+        assert.include(yield* tale(), "task completed")
+      }).pipe(Effect.provide([processOver(database), noted().layer, leads]))
+    })
+  )
+
   it.effect("a task that ended while its parent could not be told is read from its own log, with what it used", () =>
     Effect.gen(function* () {
       const database = MemoryDatabase.make()

@@ -144,13 +144,15 @@ describe("a handoff", () => {
       yield* AgentRuntime.run(front, "go", options)
       const words = yield* tale()
       assert.deepStrictEqual(
-        words.filter((word) => / to | says |settled/.test(word)),
-        ["front says 1", "settled c1 success", "front to one", "settled c2 failure", "one says 2"]
+        words.filter((word) => / to | says |settled c1/.test(word)),
+        ["front says 1", "settled c1 success", "front to one", "one says 2"]
       )
+      assert.include(words, "settled c2 failure")
       yield* sound()
     }).pipe(
       Effect.provide([
-        fresh(),
+        // A store that takes its time: both are at work before either is written.
+        processOver(MemoryDatabase.make(), { beforeCommit: () => Effect.yieldNow }),
         ScriptedModel.layer([
           calls([
             { id: "c1", name: "hand_over_to_one", params: {} },
