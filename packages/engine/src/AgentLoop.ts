@@ -226,7 +226,7 @@ const settleCalls = Effect.fnUntraced(function* <E>(
   const fresh = new Set(waiting.filter(runs).map(({ callId }) => callId))
   const next = (wanted: ReadonlySet<string>) =>
     all.filter(({ callId }) => wanted.has(callId)).map((call) => ({ ...call, attempt: call.attempt + 1 }))
-  const judged = yield* CallGate.judge(context, next(fresh), journal.prompt({}).content)
+  const judged = yield* CallGate.judge(context, next(fresh), messagesBefore(context, fresh))
   const calls = [...next(again), ...judged.calls]
   yield* write(context, [
     ...judged.facts,
@@ -235,6 +235,16 @@ const settleCalls = Effect.fnUntraced(function* <E>(
   yield* ToolBatch.run(context, calls)
   return yield* suspend(context)
 })
+
+/** What the model was shown when it made these calls: whether they need approval is asked as it was then. */
+const messagesBefore = <E>(context: RunContext<E>, callIds: ReadonlySet<string>) => {
+  const { content } = context.journal.prompt(ContextWindow.projection(context))
+  const made = content.findIndex(
+    (message) =>
+      message.role === "assistant" && message.content.some((part) => part.type === "tool-call" && callIds.has(part.id))
+  )
+  return made === -1 ? content : content.slice(0, made)
+}
 
 /**
  * When calls wait for people: writes that the run does too, unless there is more to read, which is stored instead, or was

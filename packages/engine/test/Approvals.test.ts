@@ -4,6 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import * as TestClock from "effect/testing/TestClock"
@@ -72,6 +73,17 @@ describe("a call that needs approval", () => {
         ScriptedModel.layer([calls([call("c1", "pay"), call("c2", "look", "B2")], "I will.")])
       ])
     )
+  })
+
+  it.effect("ends a stream, which shows the request and that the run waits", () => {
+    const { layer } = noted()
+    return Effect.gen(function* () {
+      const events = yield* Stream.runCollect(AgentRuntime.stream(clerk, "go", { conversationId }))
+      const tags = events.flatMap((event) =>
+        event._tag === "Recorded" ? event.records.map(({ payload }) => payload._tag) : []
+      )
+      assert.deepStrictEqual(tags.slice(-2), ["ApprovalRequested", "RunSuspended"])
+    }).pipe(Effect.provide([fresh(), layer, ScriptedModel.layer(paid)]))
   })
 
   it.effect("once approved, is the stored call, run once with its key, under the same run", () => {

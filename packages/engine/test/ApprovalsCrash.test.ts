@@ -194,6 +194,38 @@ describe("a process that dies around a request", () => {
   })
 })
 
+describe("a predicate over the messages", () => {
+  it.effect("is asked with the same ones after a crash as before", () => {
+    const seen: Array<string> = []
+    const Send = Tool.make("send", {
+      success: Schema.String,
+      needsApproval: (_, { messages }) => {
+        seen.push(messages.map(({ role }) => role).join())
+        return messages.at(-1)?.role !== "user"
+      }
+    })
+    const kit = Toolkit.make(Send)
+    const sender = Agent.make({ name: "clerk", instructions: "Send.", toolkit: kit, toolConcurrency: 1 })
+    const send = (id: string) => ({ id, name: "send", params: {} })
+    const model = ScriptedModel.layerOf(({ prompt }) =>
+      prompt.content.some(({ role }) => role === "tool") ? text("sent") : calls([send("c1"), send("c2")], "Sending.")
+    )
+    return Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const doomed = killable(database)
+      yield* Effect.gen(function* () {
+        yield* AgentRuntime.start(sender, "go", options)
+        yield* recorded(({ payload }) => payload._tag === "ToolCallStarted")
+        yield* doomed.kill
+      }).pipe(Effect.provide([doomed.layer, kit.toLayer({ send: () => Effect.never }), model]))
+      yield* Effect.gen(function* () {
+        assert.strictEqual((yield* AgentRuntime.resume(sender, conversationId)).text, "sent")
+        assert.deepStrictEqual(seen, ["system,user", "system,user", "system,user"])
+      }).pipe(Effect.provide([processOver(database), kit.toLayer({ send: () => Effect.succeed("sent") }), model]))
+    })
+  })
+})
+
 describe("a decision that was stored without its resumption", () => {
   it.effect("lets the run go on when it is resumed: what was approved runs, the rest is waited for", () => {
     const { layer, ran } = noted()
