@@ -1,4 +1,4 @@
-import { Digest, Ids } from "@colloquy/session"
+import { Digest, Ids, Seams } from "@colloquy/session"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -346,9 +346,13 @@ describe("a decision that is none", () => {
 
   it.effect("after the run is over, is closed", () => {
     const { layer, ran } = noted()
+    const told: Array<string> = []
+    const recorder: Seams.Recorder = ({ outcome, records, runId }) =>
+      Effect.sync(() => void told.push(`${runId} ${outcome} ${records.at(-1)?.payload._tag}`))
     return Effect.gen(function* () {
       const { approvals } = yield* run(hasty)
-      assert.isTrue(yield* AgentRuntime.cancel(conversationId))
+      assert.isTrue(yield* Effect.provideService(AgentRuntime.cancel(conversationId), Seams.RunRecorder, recorder))
+      assert.deepStrictEqual(told, ["r1 cancelled RunEnded"])
       assert.deepStrictEqual(yield* taleFrom("suspended 1"), [
         "suspended 1",
         "superseded",

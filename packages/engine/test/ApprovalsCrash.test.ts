@@ -194,6 +194,8 @@ describe("a process that dies around a request", () => {
   })
 })
 
+const send = (id: string) => ({ id, name: "send", params: {} })
+
 describe("a predicate over the messages", () => {
   it.effect("is asked with the same ones after a crash as before", () => {
     const seen: Array<string> = []
@@ -206,7 +208,6 @@ describe("a predicate over the messages", () => {
     })
     const kit = Toolkit.make(Send)
     const sender = Agent.make({ name: "clerk", instructions: "Send.", toolkit: kit, toolConcurrency: 1 })
-    const send = (id: string) => ({ id, name: "send", params: {} })
     const model = ScriptedModel.layerOf(({ prompt }) =>
       prompt.content.some(({ role }) => role === "tool") ? text("sent") : calls([send("c1"), send("c2")], "Sending.")
     )
