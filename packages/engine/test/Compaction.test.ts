@@ -20,7 +20,11 @@ const longResult = handlers({ look_up: ({ order }) => Effect.succeed({ status: `
 /** A summary is asked for without tools. */
 const isSummary = ({ toolNames }: ScriptedModel.Request): boolean => toolNames.length === 0
 
-const asText = (prompt: Prompt.Prompt): string => JSON.stringify(Schema.encodeSync(Prompt.Prompt)(prompt))
+const contentOf = (prompt: Prompt.Prompt) => encodePrompt(prompt).content
+
+const encodePrompt = Schema.encodeSync(Prompt.Prompt)
+
+const asText = (prompt: Prompt.Prompt): string => JSON.stringify(contentOf(prompt))
 
 const requests = Effect.map(ScriptedModel.Requests, (service) => service.all())
 
@@ -105,8 +109,7 @@ describe("a run that grows too large", () => {
         yield* AgentRuntime.run(desk, "and now?", { conversationId, compaction })
         const [next] = (yield* requests).filter((request) => !isSummary(request))
         // The same prefix, byte for byte: provider caches hit.
-        const encode = (prompt: Prompt.Prompt) => Schema.encodeSync(Prompt.Prompt)(prompt).content
-        assert.deepStrictEqual(encode(next!.prompt).slice(0, shown.content.length), encode(shown))
+        assert.deepStrictEqual(contentOf(next!.prompt).slice(0, shown.content.length), contentOf(shown))
         assert.isTrue((yield* story).includes("Compacted"))
       }).pipe(Effect.provide(process()))
     })

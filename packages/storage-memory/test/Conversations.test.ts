@@ -2,12 +2,13 @@
  * The shared writer, over memory: what it promises to everybody who writes to conversations.
  */
 import { Conversation, Ids, type Payload } from "@colloquy/session"
-import { ConversationStore, Conversations, StoreError } from "@colloquy/store"
+import { ConversationStore, Conversations, StoreError, WriterMetrics } from "@colloquy/store"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
@@ -300,6 +301,31 @@ describe("checkpoints", () => {
       assert.strictEqual(writer.tail().sequence, 5)
     }).pipe(Effect.provide(processOver(MemoryDatabase.make(), faults)))
   })
+})
+
+describe("what writers count", () => {
+  it.effect("appends with their time, batches that were recognised, and fences", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const counts = Effect.gen(function* () {
+        const { count: appends } = yield* Metric.value(WriterMetrics.appends)
+        const { count: replays } = yield* Metric.value(WriterMetrics.replays)
+        const { count: fences } = yield* Metric.value(WriterMetrics.fences)
+        return { appends, replays, fences }
+      })
+      yield* Effect.gen(function* () {
+        const writer = yield* open()
+        const batch = { batchId: Ids.BatchId.make("b"), records: [{ payload: note(1) }] }
+        yield* writer.append(batch)
+        yield* writer.append(batch)
+        // The creation is an append as well.
+        assert.deepStrictEqual(yield* counts, { appends: 3, replays: 1, fences: 0 })
+        yield* Effect.provideContext(open(), yield* Layer.build(processOver(database)))
+        yield* Effect.flip(writer.append([note(2)]))
+        assert.deepStrictEqual((yield* counts).fences, 1)
+      }).pipe(Effect.provide(processOver(database)), Effect.provideService(Metric.MetricRegistry, new Map()))
+    })
+  )
 })
 
 describe("Conversations.entries", () => {

@@ -13,6 +13,7 @@ import type * as Payload from "@colloquy/session/Payload"
 import type { EraserFailed } from "@colloquy/session/Seams"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
+import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import * as Schedule from "effect/Schedule"
@@ -21,6 +22,7 @@ import * as Stream from "effect/Stream"
 import type { ConversationStore } from "./ConversationStore.ts"
 import { now } from "./internal/rows.ts"
 import type { Appended, RedactionReport, RedactRequest } from "./StoreModel.ts"
+import * as WriterMetrics from "./WriterMetrics.ts"
 import { type AppendError, FenceRejected, type ReadError, type StoreUnavailable, type Tail } from "./StoreError.ts"
 
 /**
@@ -133,7 +135,9 @@ export const make = Effect.fnUntraced(function* (
   const noteFailure = (error: WriteError | EraserFailed) => {
     uncertain = error._tag === "StoreUnavailable" || error._tag === "EraserFailed"
     if (error._tag === "FenceRejected") stopped = error
-    return Effect.void
+    const metric = error._tag === "FenceRejected" ? WriterMetrics.fences : WriterMetrics.conflicts
+    const isRefusal = error._tag === "FenceRejected" || error._tag === "AppendConflict"
+    return isRefusal ? Metric.update(metric, 1) : Effect.void
   }
 
   /** Takes in records that are in the log and not yet in the state. */
@@ -230,6 +234,7 @@ export const make = Effect.fnUntraced(function* (
       store.append({ conversationId, batch, expectedTail: tail, epoch, producerId }),
       retryPolicy
     ).pipe(
+      Effect.trackDuration(WriterMetrics.appends),
       // A new owner that did the same work has used the same batch ids: to this one it is a fence.
       Effect.catchTag("AppendConflict", (conflict) =>
         Effect.flatMap(store.tail({ conversationId }), (position) =>
@@ -249,6 +254,7 @@ export const make = Effect.fnUntraced(function* (
     // The batch is in the log, but somebody else has taken over since: nothing more may run here.
     if (appended.epoch !== epoch) return yield* stop(fenceOf(yield* store.tail({ conversationId })))
     const fresh = appended.records()
+    if (appended.replayed) yield* Metric.update(WriterMetrics.replays, 1)
     if (appended.first === tail.sequence + 1) yield* absorb(fresh, appended.tail)
     uncertain = false
     return fresh
