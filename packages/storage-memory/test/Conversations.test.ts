@@ -313,17 +313,19 @@ describe("what writers count", () => {
         const { count: fences } = yield* Metric.value(WriterMetrics.fences)
         return { appends, replays, fences }
       })
+      const here = yield* Layer.build(processOver(database))
+      const there = yield* Layer.build(processOver(database))
       yield* Effect.gen(function* () {
-        const writer = yield* open()
+        const writer = yield* Effect.provideContext(open(), here)
         const batch = { batchId: Ids.BatchId.make("b"), records: [{ payload: note(1) }] }
         yield* writer.append(batch)
         yield* writer.append(batch)
         // The creation is an append as well.
         assert.deepStrictEqual(yield* counts, { appends: 3, replays: 1, fences: 0 })
-        yield* Effect.provideContext(open(), yield* Layer.build(processOver(database)))
+        yield* Effect.provideContext(open(), there)
         yield* Effect.flip(writer.append([note(2)]))
         assert.deepStrictEqual((yield* counts).fences, 1)
-      }).pipe(Effect.provide(processOver(database)), Effect.provideService(Metric.MetricRegistry, new Map()))
+      }).pipe(Effect.provideService(Metric.MetricRegistry, new Map()))
     })
   )
 })
