@@ -7,7 +7,7 @@ import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
-import { type AgentName, ConversationId, type RecordId, type RunId } from "./Ids.ts"
+import { type AgentName, ConversationId, type RecordId, type RunId, type TenantId } from "./Ids.ts"
 import type { Mode, RunOutcome } from "./Vocabulary.ts"
 
 /**
@@ -18,6 +18,8 @@ import type { Mode, RunOutcome } from "./Vocabulary.ts"
  */
 export interface Erasure {
   readonly conversationId: ConversationId
+  /** Whose conversation it is; undefined for the store without tenants. */
+  readonly tenant?: TenantId | undefined
   readonly records?: ReadonlyArray<RecordId> | undefined
   /** Copies too, as far as they are of this conversation alone. */
   readonly cascade: boolean
@@ -88,6 +90,8 @@ export interface Turn {
   readonly conversationKey: string | undefined
   /** What the run answers. */
   readonly workKey: string
+  /** Earlier runs that the model is shown anyway, since their conversation is replayed to it (default: none). */
+  readonly visibleRuns?: ReadonlyArray<RunId> | undefined
 }
 
 /**
@@ -111,7 +115,8 @@ export const TurnPreamble = Context.Reference<Preamble | undefined>("@colloquy/s
 })
 
 /**
- * A run that has ended, with its records in order, from its start to its end.
+ * A run that has ended, with its records in order, from its start to its end; among them `Custom` ones, which belong to no
+ * run but may say something of it.
  *
  * @category models
  * @since 0.1.0

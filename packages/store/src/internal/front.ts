@@ -1,7 +1,8 @@
 /**
  * The rules of a store, written once over the encoded driver.
  */
-import { Erasers } from "@colloquy/session/Seams"
+import type { TenantId } from "@colloquy/session/Ids"
+import { type Eraser, Erasers } from "@colloquy/session/Seams"
 import * as Upcast from "@colloquy/session/Upcast"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -38,9 +39,14 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   return {
     store: verbs(root),
     /** One for each tenant, so that whoever appends wakes whoever observes. */
-    tenant: (name: string) => {
+    tenant: (name: TenantId) => {
       const known = fronts.get(name)
-      const context = known ?? { ...root, driver: Tenancy.make(root.driver, name), wakeups: Wakeups.make() }
+      const context = known ?? {
+        ...root,
+        driver: Tenancy.make(root.driver, name),
+        erasers: root.erasers.map((eraser) => ofTenant(eraser, name)),
+        wakeups: Wakeups.make()
+      }
       fronts.set(name, context)
       return verbs(context)
     }
@@ -48,6 +54,12 @@ export const make = Effect.fnUntraced(function* (options: Options) {
 })
 
 // --- internal ---
+
+/** Other holders of data know conversations by the ids that a tenant sees; two tenants may have the same. */
+const ofTenant = (eraser: Eraser, tenant: TenantId): Eraser => ({
+  ...eraser,
+  erase: (erasure) => eraser.erase({ ...erasure, tenant })
+})
 
 const verbs = (context: Context) => {
   const { appendWith, ...appending } = Appending.make(context)
