@@ -5,8 +5,9 @@
 const layers = {
   session: [],
   store: ["session"],
-  "storage-memory": ["session", "store"],
-  "storage-sqlite": ["session", "store"],
+  ledger: ["session"],
+  "storage-memory": ["session", "store", "ledger"],
+  "storage-sqlite": ["session", "store", "ledger"],
   capabilities: ["session", "store"],
   engine: ["session", "store", "capabilities"],
   "ai-sdk": []
