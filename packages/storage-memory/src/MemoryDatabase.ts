@@ -1,5 +1,5 @@
 /**
- * Conversations and settings as rows in memory: what a database would hold, to look at and to share between stores.
+ * Conversations, settings and ledgers as rows in memory: what a database would hold, to look at and to share between stores.
  *
  * @since 0.1.0
  */
@@ -14,6 +14,7 @@ import type {
 } from "@colloquy/store/ConversationDriver"
 import { Buffer } from "node:buffer"
 import * as IdOrder from "./internal/idOrder.ts"
+import * as MemoryLedger from "./MemoryLedger.ts"
 import { makeTable, type SettingsTable } from "./MemorySettings.ts"
 
 /**
@@ -59,6 +60,8 @@ export interface MemoryDatabase {
   readonly hasRecord: (conversationId: string, recordId: string) => boolean
   /** The rows of settings; they have nothing to do with those of conversations. */
   readonly settings: SettingsTable
+  /** The rows of ledgers; a ledger may be of several conversations, and of none. */
+  readonly ledgers: MemoryLedger.LedgerTable
   /** Stores over this database, each as what tells it that another one has changed something. */
   readonly stores: Set<() => void>
 }
@@ -140,6 +143,7 @@ export const make = (): MemoryDatabase => {
     },
     hasRecord: (conversationId, recordId) => logs.get(conversationId)?.recordIds.has(recordId) === true,
     settings: makeTable(),
+    ledgers: MemoryLedger.makeTable(),
     stores: new Set()
   }
 }

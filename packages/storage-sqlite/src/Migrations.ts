@@ -18,7 +18,7 @@ import { isBusy, lockSchedule, translate } from "./internal/connections.ts"
  * @category constants
  * @since 0.1.0
  */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
 /**
  * The `application_id` of our files: "Clqy". See https://www.sqlite.org/pragma.html#pragma_application_id
@@ -173,7 +173,70 @@ const settings = `CREATE TABLE settings (
     settings TEXT NOT NULL
   ) STRICT`
 
-const tableNames = ["conversations", "batches", "records", "call_ids", "checkpoints", "settings"]
+// One piece of work has one row: the index of work keys leaves out the empty one, under which any number may stand. What a
+// turn has begun is known before its ledger has a row, so it is named by what names that.
+const ledgers = [
+  `CREATE TABLE ledgers (
+    key INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL,
+    conversation_key TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    counter INTEGER NOT NULL,
+    gone INTEGER NOT NULL,
+    account TEXT,
+    UNIQUE (tenant, conversation_key, agent)
+  ) STRICT`,
+  "CREATE INDEX ledgers_agent ON ledgers (tenant, agent)",
+  `CREATE TABLE ledger_entries (
+    ledger INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    entry_id TEXT NOT NULL,
+    work_key TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    meta TEXT NOT NULL,
+    conversation TEXT,
+    at INTEGER NOT NULL,
+    sources TEXT NOT NULL,
+    entry TEXT NOT NULL,
+    PRIMARY KEY (ledger, ordinal)
+  ) STRICT`,
+  "CREATE UNIQUE INDEX ledger_entries_id ON ledger_entries (ledger, entry_id)",
+  "CREATE UNIQUE INDEX ledger_entries_work ON ledger_entries (ledger, work_key) WHERE work_key <> ''",
+  "CREATE INDEX ledger_entries_conversation ON ledger_entries (conversation) WHERE conversation IS NOT NULL",
+  "CREATE INDEX ledger_entries_at ON ledger_entries (at)",
+  `CREATE TABLE ledger_begun (
+    tenant TEXT NOT NULL,
+    conversation_key TEXT NOT NULL,
+    agent TEXT NOT NULL,
+    entry_id TEXT NOT NULL,
+    place INTEGER NOT NULL,
+    conversation TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    PRIMARY KEY (tenant, conversation_key, agent, entry_id)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX ledger_begun_conversation ON ledger_begun (tenant, conversation)",
+  `CREATE TABLE ledger_aliases (
+    tenant TEXT NOT NULL,
+    alias TEXT NOT NULL,
+    target TEXT NOT NULL,
+    PRIMARY KEY (tenant, alias)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX ledger_aliases_target ON ledger_aliases (tenant, target)"
+]
+
+const tableNames = [
+  "conversations",
+  "batches",
+  "records",
+  "call_ids",
+  "checkpoints",
+  "settings",
+  "ledgers",
+  "ledger_entries",
+  "ledger_begun",
+  "ledger_aliases"
+]
 
 // Payloads are read as bytes. https://www.sqlite.org/pragma.html#pragma_encoding
 const textEncoding = "UTF-8"
@@ -206,6 +269,10 @@ const run = Migrator.make({})({
     "0002_settings": Effect.gen(function* () {
       const sql = yield* SqlClient.SqlClient
       yield* sql.unsafe(settings)
+    }),
+    "0003_ledgers": Effect.gen(function* () {
+      const sql = yield* SqlClient.SqlClient
+      for (const table of ledgers) yield* sql.unsafe(table)
     })
   })
 })

@@ -1,5 +1,5 @@
 /**
- * Conversations and settings in a SQLite file: atomic, fenced, shared by processes, surviving power loss.
+ * Conversations, settings and ledgers in a SQLite file: atomic, fenced, shared by processes, surviving power loss.
  *
  * - WAL, with `synchronous` full by default: an acknowledged append survives power loss.
  * - One connection for a file and process, and one queue for its write transactions. Waiting for another process is
@@ -8,6 +8,9 @@
  *
  * @since 0.1.0
  */
+import { LedgerDriver } from "@colloquy/ledger/LedgerDriver"
+import * as LedgerStore from "@colloquy/ledger/LedgerStore"
+import { Erasers } from "@colloquy/session/Seams"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
 import { ConversationDriver } from "@colloquy/store/ConversationDriver"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
@@ -32,10 +35,12 @@ import type { Row, Script } from "./internal/script.ts"
 import { inspect, migrate } from "./Migrations.ts"
 import * as SqliteDriver from "./SqliteDriver.ts"
 import * as SqliteFile from "./SqliteFile.ts"
+import * as SqliteLedger from "./SqliteLedger.ts"
 import * as SqliteSettings from "./SqliteSettings.ts"
 
 /**
- * What a storage provides: the stores of conversations and of settings, and those of tenants over the same rows.
+ * What a storage provides: the stores of conversations, of settings and of ledgers, and those of tenants over the same
+ * rows. Erasing a conversation removes the ledger entries that were made of it.
  *
  * @category models
  * @since 0.1.0
@@ -45,6 +50,8 @@ export type Stores =
   | ConversationStore.Tenants
   | SettingsStore.SettingsStore
   | SettingsStore.Tenants
+  | LedgerStore.LedgerStore
+  | LedgerStore.Tenants
 
 /**
  * @category models
@@ -130,7 +137,11 @@ export const layerMigrations: Layer.Layer<never, OpenError, SqlClient.SqlClient>
  * @since 0.1.0
  */
 export const layerStorage = (options: StorageOptions = {}): Layer.Layer<Stores, never, SqlClient.SqlClient> =>
-  Layer.merge(ConversationStore.layer(options), SettingsStore.layer).pipe(Layer.provide(layerDrivers(options)))
+  Layer.mergeAll(
+    ConversationStore.layer(options).pipe(Layer.provide(layerErasers)),
+    SettingsStore.layer,
+    LedgerStore.layer
+  ).pipe(Layer.provide(layerDrivers(options)))
 
 /**
  * A client for a file, set up as a store wants it: WAL, the durability asked for, no waiting inside SQLite, and deleted
@@ -209,10 +220,19 @@ const layerDrivers = (options: StorageOptions) =>
       )
       const changes = foreignCommits(connections, options.pollInterval ?? "100 millis")
       return Context.make(ConversationDriver, SqliteDriver.make(connections, changes)).pipe(
-        Context.add(SettingsDriver, SqliteSettings.make(connections))
+        Context.add(SettingsDriver, SqliteSettings.make(connections)),
+        Context.add(LedgerDriver, SqliteLedger.make(connections))
       )
     })
   )
+
+/** Those of the program, and that of the ledgers. */
+const layerErasers = Layer.effect(
+  Erasers,
+  Effect.gen(function* () {
+    return [...(yield* Erasers), LedgerStore.eraser(yield* LedgerDriver)]
+  })
+)
 
 const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [
   "busy_timeout = 0",

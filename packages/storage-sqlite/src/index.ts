@@ -1,5 +1,5 @@
 /**
- * Conversations and settings in a SQLite file.
+ * Conversations, settings and ledgers in a SQLite file.
  *
  * @since 0.1.0
  */

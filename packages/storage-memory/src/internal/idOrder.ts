@@ -25,6 +25,17 @@ export const make = (ids: () => Iterable<string>): IdOrder => {
   }
 }
 
+/** The order of UTF-8 bytes is that of code points; JavaScript compares UTF-16 code units. */
+export const compareBytes = (a: string, b: string): number => {
+  const length = Math.min(a.length, b.length)
+  for (let i = 0; i < length; i++) {
+    const x = a.charCodeAt(i)
+    const y = b.charCodeAt(i)
+    if (x !== y) return rank(x) - rank(y)
+  }
+  return a.length - b.length
+}
+
 // --- internal ---
 
 /** The first place from which on the condition holds. */
@@ -36,17 +47,6 @@ const firstWhere = (ids: ReadonlyArray<string>, holds: (id: string) => boolean):
     else low = middle + 1
   }
   return low
-}
-
-/** The order of UTF-8 bytes is that of code points; JavaScript compares UTF-16 code units. */
-const compareBytes = (a: string, b: string): number => {
-  const length = Math.min(a.length, b.length)
-  for (let i = 0; i < length; i++) {
-    const x = a.charCodeAt(i)
-    const y = b.charCodeAt(i)
-    if (x !== y) return rank(x) - rank(y)
-  }
-  return a.length - b.length
 }
 
 /** Halves of surrogate pairs stand for code points behind U+FFFF. */
