@@ -69,3 +69,12 @@ export const promptBytes = Metric.histogram("colloquy_prompt_bytes", {
  */
 export const count = (metric: Metric.Counter<number>, attributes: { readonly [name: string]: string }, amount = 1) =>
   Metric.update(Metric.withAttributes(metric, attributes), amount)
+
+/**
+ * Notes the bytes of a part of a prompt.
+ *
+ * @category counting
+ * @since 0.1.0
+ */
+export const bytes = (part: "system" | "user" | "tools" | "ledger", amount: number) =>
+  Metric.update(Metric.withAttributes(promptBytes, { part }), amount)

@@ -23,7 +23,7 @@ import * as TurnReport from "./TurnReport.ts"
 export type IsReadOnly = (tool: string) => boolean
 
 /**
- * Derives a turn from the records of one run, in order; records of other runs do no harm.
+ * Derives a turn from the records of one run, in order: of the first one that starts in them. Those of others do no harm.
  *
  * **Details**
  *

@@ -27,8 +27,10 @@ import type { Row, Script, Value } from "./internal/script.ts"
 export const make = (connections: Connections): LedgerDriver["Service"] => {
   const read = <A>(script: () => Script<A>) => Effect.mapError(connections.read(script), unavailable)
   const write = <A>(script: () => Script<Outcome<A>>) =>
-    Effect.flatMap(Effect.mapError(connections.write<A | typeof clash>(script, clash), unavailable), (value) =>
-      value === clash ? Effect.fail(clashed) : Effect.succeed(value)
+    Effect.filterOrFail(
+      Effect.mapError(connections.write<A | typeof clash>(script, clash), unavailable),
+      (value): value is Exclude<A | typeof clash, typeof clash> & A => value !== clash,
+      () => clashed
     )
   return LedgerDriver.of({
     update: (ledger, decide) => write(() => update(ledger, decide)),

@@ -1,0 +1,143 @@
+/** What the ledger does at the two edges of a run: the seams that it provides. */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { RunId } from "@colloquy/session/Ids"
+import type * as Seams from "@colloquy/session/Seams"
+import * as Cause from "effect/Cause"
+import * as Clock from "effect/Clock"
+import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
+import { fromText, isReproducible } from "../ConversationKey.ts"
+import type { LedgerUnavailable } from "../LedgerError.ts"
+import * as LedgerMetrics from "../LedgerMetrics.ts"
+import type { BegunTurn, LedgerName } from "../LedgerModel.ts"
+import type { LedgerSettings } from "../LedgerSettings.ts"
+import type { LedgerStore } from "../LedgerStore.ts"
+import type { Reader } from "../PastRuns.ts"
+import * as Render from "../Render.ts"
+import { fromRun, type IsReadOnly, isOfRun } from "../RunTurn.ts"
+import type { Turn } from "../Turn.ts"
+import { entryIdOf } from "./entryId.ts"
+
+interface Ledger {
+  readonly record: (turn: Turn) => Effect.Effect<unknown>
+  readonly recordBehind: (turn: Turn) => Effect.Effect<void>
+  readonly earlier: (request: {
+    readonly agent: LedgerName["agent"]
+    readonly conversationKey: string
+    readonly visibleRuns?: ReadonlyArray<RunId> | undefined
+  }) => Effect.Effect<Render.Block, LedgerUnavailable>
+  readonly isReadOnly: IsReadOnly
+}
+
+export const make = ({
+  ledger,
+  pastRuns,
+  settings,
+  store
+}: {
+  readonly ledger: Ledger
+  readonly store: LedgerStore["Service"]
+  readonly settings: LedgerSettings["Service"]
+  readonly pastRuns: Reader | undefined
+}): { readonly preamble: Seams.Preamble; readonly recorder: Seams.Recorder } => {
+  /** A turn that has begun earlier and is not recorded: it has ended, crashed, goes on, or never came to its log. */
+  const catchUp = Effect.fnUntraced(function* (
+    name: LedgerName,
+    { conversationId, entryId, runId }: BegunTurn,
+    read: Reader
+  ) {
+    const found = yield* recordsOf(read(conversationId), runId)
+    if (found !== undefined && !found.ended) return
+    const turn = found === undefined ? Option.none() : fromRun(found.records, undefined, ledger.isReadOnly)
+    if (Option.isNone(turn)) return yield* store.settle(name, [entryId])
+    yield* Effect.logInfo(`turn ${runId} of ${name.conversationKey} had ended without being recorded`)
+    yield* ledger.record({ ...turn.value, ...name })
+  })
+
+  /** Nothing here stops a turn: what is missed stays noted, and is looked for again. */
+  const begin = (name: LedgerName, turn: Seams.Turn, read: Reader) =>
+    Effect.gen(function* () {
+      const { conversationId, runId } = turn
+      if (conversationId === undefined) return
+      const { maxEntries } = yield* settings.current
+      const at = yield* Clock.currentTimeMillis
+      const entryId = entryIdOf({ conversationId, runId })
+      // More than a ledger keeps need not be looked for.
+      const others = yield* store.begin(name, { conversationId, runId, entryId, at: Math.floor(at) }, maxEntries)
+      for (const other of others.toReversed()) yield* catchUp(name, other, read)
+    }).pipe(
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.interrupt
+          : Effect.andThen(
+              LedgerMetrics.count(LedgerMetrics.failures, { operation: "catch-up" }),
+              Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
+            )
+      )
+    )
+
+  const preamble: Seams.Preamble = Effect.fn("SessionLedger.preamble")(function* (turn) {
+    const { agent, visibleRuns } = turn
+    const conversationKey = Option.getOrUndefined(fromText(turn.conversationKey ?? ""))
+    const { enabled } = yield* settings.current
+    if (!enabled || conversationKey === undefined || !isReproducible(conversationKey)) return undefined
+    if (pastRuns !== undefined) yield* begin({ agent, conversationKey }, turn, pastRuns)
+    return yield* ledger.earlier({ agent, conversationKey, visibleRuns }).pipe(
+      Effect.map(({ text }) => (text === "" ? undefined : `${text}\n\n${Render.taskHeading}`)),
+      Effect.catch((error) =>
+        Effect.as(
+          Effect.logError(`run ${turn.runId} has no history of ${conversationKey}: ${error.message}`),
+          undefined
+        )
+      )
+    )
+  })
+
+  const recorder: Seams.Recorder = Effect.fn("SessionLedger.recorder")(function* (ended) {
+    const { conversationKey, records, runId, workKey } = ended
+    const turn = fromRun(records, undefined, ledger.isReadOnly)
+    // A run that was closed by a repair is forgotten when the next turn begins.
+    if (Option.isNone(turn)) return yield* Effect.logDebug(`run ${runId} has nothing to record`)
+    yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId: ended.conversationId })
+  })
+
+  return { preamble, recorder }
+}
+
+// --- internal ---
+
+/** A log may be long, and a run that never came to it is nowhere: behind so many other runs nobody looks. */
+const maxRunsBack = 50
+
+interface Found {
+  readonly records: ReadonlyArray<CanonicalRecord>
+  readonly ended: boolean
+}
+
+/** The records of a run and those between them, in order, from a log that is read from its end. */
+const recordsOf = (
+  log: Stream.Stream<CanonicalRecord, unknown>,
+  runId: RunId
+): Effect.Effect<Found | undefined, unknown> => {
+  let passed = 0
+  let ended = false
+  let started = false
+  const records: Array<CanonicalRecord> = []
+  const take = (record: CanonicalRecord): boolean => {
+    const { payload } = record
+    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    const isOwn = isOfRun(payload, runId)
+    if (isOwn || records.length > 0 || payload._tag === "Custom" || payload._tag === "RepairAnnotated")
+      records.push(record)
+    if (isOwn && facts._tag === "RunEnded") ended = true
+    if (facts._tag === "RunStarted") {
+      started = isOwn
+      passed++
+    }
+    return started || passed >= maxRunsBack
+  }
+  return Effect.map(Stream.runDrain(Stream.takeUntil(log, take)), () =>
+    started ? { records: records.toReversed(), ended } : undefined
+  )
+}

@@ -1,0 +1,4 @@
+import { ledgerSuite } from "@colloquy/ledger/testing/Suite"
+import { MemoryStorage } from "@colloquy/storage-memory"
+
+ledgerSuite("ledgers, in memory", MemoryStorage.layer)
