@@ -29,17 +29,27 @@ export const quote = (text: string): string =>
 export const oneLine = (text: string): string => escape(text.replaceAll("\r\n", "\n")).replaceAll("\n", "\\u{a}")
 
 /**
- * The text that {@link quote} or {@link oneLine} was given, with every line's end as `\n`.
+ * The text that {@link quote} was given, with every line's end as `\n`.
  *
  * @category reading
  * @since 0.1.0
  */
 export const unquote = (quoted: string): string =>
-  quoted
-    .split(`\n${indent}`)
-    .map((line) => line.replace(marked, "$1$2"))
-    .join("\n")
-    .replaceAll(escaped, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+  unescape(
+    quoted
+      .split(`\n${indent}`)
+      .map((line) => line.replace(marked, "$1$2"))
+      .join("\n")
+  )
+
+/**
+ * The text that {@link oneLine} was given, with every line's end as `\n`.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const unescape = (line: string): string =>
+  line.replaceAll(escaped, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
 
 /**
  * What every line of a text but the first begins with.
