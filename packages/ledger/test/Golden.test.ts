@@ -19,7 +19,11 @@ const everything = entry(1, {
   calls: [
     call("search", { query: "POC-1" }, { readOnly: true }),
     call("comment", { body: "It is on its way.", issue: "POC-1" }),
-    call("refund", { amount: 12.5, order: "A-1042" }, { outcome: "error", error: whole("no such order") })
+    call(
+      "refund",
+      { amount: 12.5, order: "A-1042" },
+      { outcome: "error", error: Value.cases.Whole.make({ text: "no such order" }) }
+    )
   ],
   completedWork: "The comment is there.",
   blockedOn: "The refund needs a person.",
@@ -52,7 +56,11 @@ const entries: ReadonlyArray<{ readonly name: string; readonly entry: LedgerEntr
     entry: entry(1, {
       calls: [
         call("look", {}, { readOnly: true }),
-        call("look", { at: "POC-2" }, { readOnly: true, outcome: "error", error: whole("gone") }),
+        call(
+          "look",
+          { at: "POC-2" },
+          { readOnly: true, outcome: "error", error: Value.cases.Whole.make({ text: "gone" }) }
+        ),
         call("write", { deep: { a: [1, null, true] } }),
         call("write", {}, { outcome: "rejected" }),
         call("write", {}, { outcome: "answered" }),
