@@ -103,6 +103,8 @@ export class SessionLedger extends Context.Service<
     readonly earlier: (request: EarlierRequest) => Effect.Effect<Render.Block, LedgerUnavailable>
     /** The replies that have reached somebody, oldest first: for a reviewer who is to see that one is not given twice. */
     readonly replies: (request: EarlierRequest) => Effect.Effect<ReadonlyArray<string>, LedgerUnavailable>
+    /** Waits until nothing of a ledger is recorded in the background, in this process. */
+    readonly recorded: (ledger: LedgerName) => Effect.Effect<void>
     /** Waits until nothing is recorded or condensed in the background. */
     readonly idle: Effect.Effect<void>
     readonly isReadOnly: IsReadOnly
@@ -243,6 +245,7 @@ export const make = Effect.fnUntraced(function* (
         entries.flatMap(({ delivery, reply }) => (delivery === "replied" && reply.trim() !== "" ? [reply] : []))
       )
     ),
+    recorded: (name) => pending.awaitOf(nameOf(name)),
     idle: Effect.andThen(pending.awaitAll, FiberMap.awaitEmpty(condensing)),
     isReadOnly
   })

@@ -1,4 +1,5 @@
 import { ConversationId, SettingsId } from "@colloquy/session/Ids"
+import { LedgerStore } from "@colloquy/ledger/LedgerStore"
 import { Conversations } from "@colloquy/store"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import { SettingsStore } from "@colloquy/store/SettingsStore"
@@ -9,6 +10,7 @@ import * as Layer from "effect/Layer"
 import * as Stream from "effect/Stream"
 import { opened } from "./conversations.ts"
 import { newFile } from "./files.ts"
+import { entryOf } from "./ledgers.ts"
 import { archiveOf, copyOf } from "./released.ts"
 
 const desk = ConversationId.make("desk/42")
@@ -67,6 +69,22 @@ describe("a file of release 1", () => {
       yield* use((settings) => settings.put({ settingsId, settings: { tone: "brief" } }))
       const { revision, settings } = yield* use((settings) => settings.get(settingsId))
       assert.deepStrictEqual({ revision, settings }, { revision: 1, settings: { tone: "brief" } })
+      const store = yield* opened({ filename })
+      assert.deepStrictEqual(yield* Stream.runCollect(store.exportLines({ conversationId: desk })), archiveOf("v1"))
+    })
+  )
+
+  it.effect("gets a place for ledgers, and keeps them", () =>
+    Effect.gen(function* () {
+      const filename = yield* copyOf("v1")
+      const use = <A, E>(body: (ledgers: LedgerStore["Service"]) => Effect.Effect<A, E>) =>
+        Effect.provide(Effect.flatMap(LedgerStore, body), Layer.fresh(SqliteStorage.layer({ filename })))
+      yield* use((ledgers) => ledgers.record({ entry: entryOf("m1") }))
+      const { entries } = yield* use((ledgers) => ledgers.read(entryOf("m1")))
+      assert.deepStrictEqual(
+        entries.map(({ entry }) => entry),
+        [entryOf("m1")]
+      )
       const store = yield* opened({ filename })
       assert.deepStrictEqual(yield* Stream.runCollect(store.exportLines({ conversationId: desk })), archiveOf("v1"))
     })

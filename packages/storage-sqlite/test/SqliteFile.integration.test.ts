@@ -64,6 +64,10 @@ const cannotFreeze = ((): boolean => {
   }
 })()
 
+const conversationTables = ["conversations", "batches", "records", "call_ids", "checkpoints"]
+const ledgerTables = ["ledgers", "ledger_entries", "ledger_begun", "ledger_aliases"]
+const tables = [...conversationTables, "settings", ...ledgerTables]
+
 describe("a file that is not ours", () => {
   it.effect("a database of something else is refused, and unchanged", () =>
     Effect.gen(function* () {
@@ -151,7 +155,7 @@ describe("a file of ours", () => {
 
   it.effect("that has lost a table is refused, and unchanged", () =>
     Effect.gen(function* () {
-      for (const table of ["conversations", "batches", "records", "call_ids", "checkpoints", "settings"]) {
+      for (const table of tables) {
         const filename = yield* newFile
         yield* ours(filename)
         yield* made(filename, `DROP TABLE ${table}`)

@@ -27,6 +27,7 @@ interface Ledger {
     readonly conversationKey: string
     readonly visibleRuns?: ReadonlyArray<RunId> | undefined
   }) => Effect.Effect<Render.Block, LedgerUnavailable>
+  readonly recorded: (name: LedgerName) => Effect.Effect<void>
   readonly isReadOnly: IsReadOnly
 }
 
@@ -41,40 +42,48 @@ export const make = ({
   readonly settings: LedgerSettings["Service"]
   readonly pastRuns: Reader | undefined
 }): { readonly preamble: Seams.Preamble; readonly recorder: Seams.Recorder } => {
-  /** A turn that has begun earlier and is not recorded: it has ended, crashed, goes on, or never came to its log. */
-  const catchUp = Effect.fnUntraced(function* (
-    name: LedgerName,
-    { conversationId, entryId, runId }: BegunTurn,
-    read: Reader
-  ) {
+  /**
+   * A turn that has begun earlier and is not recorded: it has ended, crashed, goes on, or has not come to its log. The last
+   * one is forgotten when a later turn of the same conversation begins: before that it may be about to.
+   */
+  const catchUp = Effect.fnUntraced(function* (name: LedgerName, begun: BegunTurn, isOver: boolean, read: Reader) {
+    const { conversationId, entryId, runId } = begun
     const found = yield* recordsOf(read(conversationId), runId)
-    if (found !== undefined && !found.ended) return
-    const turn = found === undefined ? Option.none() : fromRun(found.records, undefined, ledger.isReadOnly)
+    if (found === undefined) return isOver ? yield* store.settle(name, [entryId]) : undefined
+    if (!found.ended) return
+    const turn = fromRun(found.records, undefined, ledger.isReadOnly)
     if (Option.isNone(turn)) return yield* store.settle(name, [entryId])
     yield* Effect.logInfo(`turn ${runId} of ${name.conversationKey} had ended without being recorded`)
     yield* ledger.record({ ...turn.value, ...name })
   })
 
   /** Nothing here stops a turn: what is missed stays noted, and is looked for again. */
+  const tolerated = (name: LedgerName, effect: Effect.Effect<void, unknown>) =>
+    Effect.catchCause(effect, (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.interrupt
+        : Effect.andThen(
+            LedgerMetrics.count(LedgerMetrics.failures, { operation: "catch-up" }),
+            Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
+          )
+    )
+
   const begin = (name: LedgerName, turn: Seams.Turn, read: Reader) =>
-    Effect.gen(function* () {
-      const { conversationId, runId } = turn
-      if (conversationId === undefined) return
-      const { maxEntries } = yield* settings.current
-      const at = yield* Clock.currentTimeMillis
-      const entryId = entryIdOf({ conversationId, runId })
-      // More than a ledger keeps need not be looked for.
-      const others = yield* store.begin(name, { conversationId, runId, entryId, at: Math.floor(at) }, maxEntries)
-      for (const other of others.toReversed()) yield* catchUp(name, other, read)
-    }).pipe(
-      Effect.catchCause((cause) =>
-        Cause.hasInterruptsOnly(cause)
-          ? Effect.interrupt
-          : Effect.andThen(
-              LedgerMetrics.count(LedgerMetrics.failures, { operation: "catch-up" }),
-              Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
-            )
-      )
+    tolerated(
+      name,
+      Effect.gen(function* () {
+        const { conversationId, runId } = turn
+        if (conversationId === undefined) return
+        const { maxEntries } = yield* settings.current
+        const at = Math.floor(yield* Clock.currentTimeMillis)
+        const entryId = entryIdOf({ conversationId, runId })
+        yield* ledger.recorded(name)
+        // More than a ledger keeps need not be looked for.
+        const others = yield* store.begin(name, { conversationId, runId, entryId, at }, maxEntries)
+        for (const other of others.toReversed()) {
+          yield* tolerated(name, catchUp(name, other, other.conversationId === conversationId, read))
+        }
+      })
     )
 
   const preamble: Seams.Preamble = Effect.fn("SessionLedger.preamble")(function* (turn) {
@@ -137,7 +146,15 @@ const recordsOf = (
     }
     return started || passed >= maxRunsBack
   }
-  return Effect.map(Stream.runDrain(Stream.takeUntil(log, take)), () =>
-    started ? { records: records.toReversed(), ended } : undefined
+  return Stream.runDrain(Stream.takeUntil(log, take)).pipe(
+    Effect.catchIf(isGone, () => Effect.void),
+    Effect.map(() => (started ? { records: records.toReversed(), ended } : undefined))
   )
 }
+
+/** The conversation never came to be, or was erased. */
+const isGone = (error: unknown): boolean =>
+  typeof error === "object" &&
+  error !== null &&
+  "_tag" in error &&
+  (error._tag === "ConversationNotFound" || error._tag === "ConversationErased")
