@@ -79,6 +79,8 @@ export interface Options<T extends Tools, EI, RI, EM, RM, D extends ReadonlyArra
   readonly configurable?: ReadonlyArray<Configurable> | undefined
   /** What a run does when the store fails (default `buffer`). */
   readonly persistence?: RunLimits.Persistence | undefined
+  /** Whether the model is shown a conversation's earlier runs (default `replay`); see `RunOptions`. */
+  readonly earlierRuns?: "replay" | "ledger" | undefined
   /** Masks secrets in whatever a run stores and shows; see `RunOptions` (default: nothing is masked). */
   readonly mask?: SecretMask | undefined
   /** What a run, and a conversation, may use (default: whatever it takes). */
@@ -141,6 +143,7 @@ export const make: {
     configurable: new Set(configurable),
     limits: { maxToolRounds, modelRetries, toolConcurrency },
     persistence: options.persistence ?? "buffer",
+    earlierRuns: options.earlierRuns ?? "replay",
     mask: options.mask,
     budget: options.budget,
     compaction: options.compaction,

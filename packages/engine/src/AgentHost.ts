@@ -87,6 +87,8 @@ export interface AgentHost<out E> {
   readonly mode: Mode
   readonly limits: Limits
   readonly persistence: Persistence
+  /** Whether earlier runs of a conversation are shown. */
+  readonly earlierRuns: "replay" | "ledger"
   /** Masks secrets in whatever a run stores and shows. */
   readonly mask: SecretMask | undefined
   /** What a run, and a conversation, may use; undefined: whatever it takes. */

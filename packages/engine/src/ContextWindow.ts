@@ -18,10 +18,11 @@ import { openRun, type RunContext, write } from "./RunContext.ts"
  * @category reading
  * @since 0.1.0
  */
-export const projection = <E>({ host }: RunContext<E>): ConversationPrompt.Options => ({
+export const projection = <E>({ host, runId, showsOnlyItself }: RunContext<E>): ConversationPrompt.Options => ({
   instructions: host.instructions,
   provider: host.provider,
   model: host.model,
+  ...(showsOnlyItself ? { onlyRun: runId } : {}),
   unsettled: (name) => (crashPolicy(host, name) === "omit" ? "omit" : "unknown")
 })
 

@@ -53,6 +53,11 @@ export interface ResumeOptions extends LimitOptions {
    * see either, in its next call. Text is then shown when it is recorded, not while it comes.
    */
   readonly mask?: SecretMask | undefined
+  /**
+   * Whether the model is shown the conversation's earlier runs (`replay`) or this one alone, as where a ledger says what
+   * they did (`ledger`); undefined: as the agent says.
+   */
+  readonly earlierRuns?: "replay" | "ledger" | undefined
   /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */
   readonly streaming?: boolean | undefined
   /** Is shown every event of the run, in order. It must not wait: the run goes on behind it. */

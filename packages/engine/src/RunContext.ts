@@ -29,6 +29,8 @@ export interface RunContext<E> {
   readonly limits: Limits
   /** Whether model calls are made part by part, to be watched. */
   readonly streams: boolean
+  /** Earlier runs are not shown to the model. */
+  readonly showsOnlyItself: boolean
   /** Undefined: history is never compacted. */
   readonly compactor: Compactor | undefined
   /** What may still be used. Undefined: there is no limit. */
@@ -76,6 +78,7 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly queues?: RunQueues | undefined
   readonly limits?: Limits | undefined
   readonly streams?: boolean | undefined
+  readonly showsOnlyItself?: boolean | undefined
   readonly compactor?: Compactor | undefined
   readonly budget?: RunContext<E>["budget"]
   readonly historyTokens?: number | undefined
@@ -105,6 +108,7 @@ export const make = <E>({
   publish,
   queues,
   runId,
+  showsOnlyItself,
   startTask,
   streams
 }: Options<E>): RunContext<E> => ({
@@ -114,6 +118,7 @@ export const make = <E>({
   queues: queues ?? noQueues,
   limits: limits ?? host.limits,
   streams: streams ?? false,
+  showsOnlyItself: showsOnlyItself ?? false,
   compactor,
   budget,
   historyTokens: historyTokens ?? 0,

@@ -65,7 +65,15 @@ describe("a turn's preamble", () => {
         )
       )
       assert.deepStrictEqual(turns, [
-        { conversationId, runId: "r1", agent: "desk", mode: "execute", conversationKey: "k", workKey: "i" }
+        {
+          conversationId,
+          runId: "r1",
+          agent: "desk",
+          mode: "execute",
+          conversationKey: "k",
+          workKey: "i",
+          visibleRuns: []
+        }
       ] as ReadonlyArray<unknown>)
       const requests = (yield* ScriptedModel.Requests).all()
       assert.strictEqual(requests.length, 2)

@@ -14,6 +14,7 @@ import * as Schema from "effect/Schema"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
 import type { ConversationState } from "./ConversationState.ts"
 import * as Parts from "./internal/promptParts.ts"
+import type { RunId } from "./Ids.ts"
 import type * as Payload from "./Payload.ts"
 import * as Text from "./Text.ts"
 import * as ToolCalls from "./ToolCalls.ts"
@@ -38,6 +39,8 @@ export interface Options {
   readonly provider?: string | undefined
   /** The model that the prompt is for. Reasoning of another one is dropped; by default all is kept. */
   readonly model?: string | undefined
+  /** Shows this open run alone: no earlier one, nor a summary of them. By default everything visible is shown. */
+  readonly onlyRun?: RunId | undefined
   /** By tool name; default `unknown` for every tool. */
   readonly unsettled?: ((toolName: string) => UnsettledPolicy) | undefined
   /**
@@ -118,8 +121,12 @@ export const project = (
 ): Projection => {
   const { window } = state
   const pinned = new Set(window.pinned)
+  const startedAt = startOf(state, options.onlyRun)
   const visible = records.filter(
-    ({ sequence }) => sequence <= state.sequence && (sequence >= window.visibleFrom || pinned.has(sequence))
+    ({ payload, sequence }) =>
+      sequence <= state.sequence &&
+      (sequence >= window.visibleFrom || pinned.has(sequence)) &&
+      (options.onlyRun === undefined || isOf(payload, options.onlyRun) || sequence >= startedAt)
   )
   const context: Context = {
     options,
@@ -166,6 +173,15 @@ export const recap = (summary: string): string =>
   `<recap note="machine-made summary of the conversation so far">\n${summary}\n</recap>`
 
 // --- internal ---
+
+/** Where an open run begins, if only that is shown; of one that is over nothing but its own records is. */
+const startOf = ({ runs }: ConversationState, runId: RunId | undefined): number =>
+  runs.find((run) => run.runId === runId)?.startedAt ?? Number.POSITIVE_INFINITY
+
+const isOf = (payload: Payload.Payload, runId: RunId): boolean => {
+  const facts = payload._tag === "Redacted" ? payload.facts : payload
+  return "runId" in facts && facts.runId === runId
+}
 
 interface UserBlock {
   readonly role: "user"

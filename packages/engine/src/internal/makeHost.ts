@@ -54,6 +54,7 @@ export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
     mode: agent.mode,
     limits: agent.limits,
     persistence: agent.persistence,
+    earlierRuns: agent.earlierRuns,
     mask: agent.mask,
     budget: agent.budget,
     compaction: agent.compaction,

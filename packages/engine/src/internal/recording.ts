@@ -34,12 +34,13 @@ export const recording = (
     },
     tell: Effect.suspend(() => {
       if (!journal.isStored()) return Effect.void
-      // What was written while the store failed is at hand as it was kept; the log has it now.
-      const stored = new Map(journal.records().map((record) => [record.recordId, record]))
+      // The log has what others wrote, too, and what was written while the store failed as it is stored.
+      const all = [...new Map([...records, ...journal.records()].map((record) => [record.recordId, record])).values()]
+      const inOrder = all.toSorted((a, b) => a.sequence - b.sequence)
       return Effect.forEach(
         ended.splice(0),
         ({ payload: { outcome, runId } }) => {
-          const own = records.filter(isOf(runId)).map((record) => stored.get(record.recordId) ?? record)
+          const own = ownOf(inOrder, runId)
           const whose = runId === turn.runId ? turn : turnOf(own, { ...turn, ...startOf(own), runId })
           return Effect.catchCause(recorder({ ...whose, outcome, records: own }), (cause) =>
             logFault(`the recorder of runs broke at run ${runId}`, cause)
@@ -66,6 +67,17 @@ export const turnOf = (
 type EndRecord = CanonicalRecord & { readonly payload: { readonly _tag: "RunEnded" } }
 
 const isEnd = (record: CanonicalRecord): record is EndRecord => record.payload._tag === "RunEnded"
+
+/** The records of a run, and what others have noted while it went on. */
+const ownOf = (records: ReadonlyArray<CanonicalRecord>, runId: RunId): ReadonlyArray<CanonicalRecord> => {
+  const isOwn = isOf(runId)
+  const own = records.filter(isOwn)
+  const first = own[0]?.sequence ?? Number.POSITIVE_INFINITY
+  const last = own.at(-1)?.sequence ?? 0
+  const isNote = ({ payload, sequence }: CanonicalRecord) =>
+    payload._tag === "Custom" && sequence > first && sequence < last
+  return records.filter((record) => isOwn(record) || isNote(record))
+}
 
 /** Records of a run name it, or have ids that were made from it: what happens to its approvals, its tasks, its agent. */
 const isOf = (runId: RunId) => {

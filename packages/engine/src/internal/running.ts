@@ -21,7 +21,7 @@ import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { maskedEvents, maskedJournal } from "./masked.ts"
-import { limitsOf } from "./shared.ts"
+import { limitsOf, showsOnlyItself } from "./shared.ts"
 import type { Output } from "./spec.ts"
 
 /** What a run came to, without its structured answer. */
@@ -55,6 +55,7 @@ export const contextOf = <E>({ host, journal, options, publish, ...making }: Mak
     ...making,
     host,
     limits: limitsOf(host, options),
+    showsOnlyItself: showsOnlyItself(host, options),
     streams: options.streaming ?? false,
     journal: counted(mask === undefined ? journal : maskedJournal(journal, mask)),
     publish: mask === undefined ? show : maskedEvents(show, mask)

@@ -87,6 +87,10 @@ export const limitsOf = (host: Pick<AgentHost<unknown>, "limits">, options: Resu
   modelRetries: options.modelRetries ?? host.limits.modelRetries
 })
 
+/** Whether the model is shown nothing of earlier runs. */
+export const showsOnlyItself = (host: Pick<AgentHost<unknown>, "earlierRuns">, options: ResumeOptions): boolean =>
+  (options.earlierRuns ?? host.earlierRuns) === "ledger"
+
 /** Refuses limits that are out of bounds before anything happens. */
 export const checkLimits = (options: ResumeOptions): Effect.Effect<void, InvalidOption> => {
   const fault = RunLimits.fault(options)

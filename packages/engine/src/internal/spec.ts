@@ -57,6 +57,7 @@ export interface Spec<in out T extends Tools, out E, out R, out A> {
   readonly configurable: ReadonlySet<Configurable>
   readonly limits: Limits
   readonly persistence: Persistence
+  readonly earlierRuns: "replay" | "ledger"
   readonly mask: SecretMask | undefined
   readonly budget: Budget | undefined
   readonly compaction: CompactionOptions | undefined

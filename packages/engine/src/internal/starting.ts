@@ -1,6 +1,6 @@
 /** How a run begins: with an input. */
 import * as Tokens from "@colloquy/capabilities/Tokens"
-import { type AgentName, RunId } from "@colloquy/session/Ids"
+import { RunId } from "@colloquy/session/Ids"
 import * as Input from "@colloquy/session/Input"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
@@ -29,6 +29,7 @@ import {
   type Parts,
   seamsOf,
   type SeamsAtHand,
+  showsOnlyItself,
   storageOf
 } from "./shared.ts"
 import type { Output } from "./spec.ts"
@@ -78,7 +79,7 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
           : yield* restore(storage.conversations.open(conversationId))
       const history = Effect.isEffect(options.history) ? yield* restore(options.history) : options.history
       const journal = journalOf(writer, options.persistence ?? host.persistence, history)
-      const turn = turnOf(runId, storedMode ?? host.mode, host.name, journal, options)
+      const turn = turnOf(runId, storedMode ?? host.mode, host, journal, options)
       const run = yield* assemble(parts, tasks, {
         place,
         host,
@@ -113,24 +114,36 @@ const noSettings: RunSettings.RunSettings = {}
 const turnOf = (
   runId: RunId,
   firstMode: Mode,
-  agent: AgentName,
+  host: AgentHost<unknown>,
   journal: Journal.Journal,
-  { conversationKey, inputId, mode, workKey }: RunOptions
+  options: RunOptions
 ): Seams.Turn => {
+  const { conversationKey, inputId, mode, workKey } = options
   const state = journal.state()
   return {
     conversationId: journal.conversationId,
     runId,
-    agent,
+    agent: host.name,
     // A conversation goes on in the mode that it is in; before its first run somebody may have set one.
     mode: mode ?? (state.agent === undefined && !isModeSet(journal) ? firstMode : state.mode),
     conversationKey,
-    workKey: workKey ?? inputId ?? runId
+    workKey: workKey ?? inputId ?? runId,
+    visibleRuns: showsOnlyItself(host, options) ? [] : visibleRuns(journal)
   }
 }
 
 const isModeSet = ({ records }: Journal.Journal): boolean =>
   records().some(({ payload }) => payload._tag === "ModeChanged")
+
+/** The runs that a model is shown something of. */
+const visibleRuns = (journal: Journal.Journal): ReadonlyArray<RunId> => {
+  const { pinned, visibleFrom } = journal.state().window
+  const shown = journal
+    .records()
+    .filter(({ sequence }) => sequence >= visibleFrom || pinned.includes(sequence))
+    .flatMap(({ payload }) => (payload._tag === "RunStarted" ? [payload.runId] : []))
+  return [...new Set(shown)]
+}
 
 /** A run of this id has been there before. */
 const refuseKnown = <E>({ journal, runId }: RunContext.RunContext<E>) =>
