@@ -28,7 +28,7 @@ interface Interleaving {
 }
 
 /** So many share a world: what is in memory stays small. */
-const perWorld = 500
+const perWorld = 200
 
 /** Plays each and checks what came of it; gives how many there were. A failure says which: it plays the same again. */
 const playAll = Effect.fnUntraced(function* (interleavings: Iterable<Interleaving>) {
@@ -60,12 +60,12 @@ const playOne = Effect.fnUntraced(function* (
   return steps
 })
 
-/** One deed at every `stride`th operation of a run. */
-const everywhere = Effect.fnUntraced(function* (plot: Plot, deed: Deed, stride: number) {
+/** Deeds, one behind the other, at every `stride`th operation of a run. */
+const everywhere = Effect.fnUntraced(function* (plot: Plot, does: ReadonlyArray<Deed>, stride: number) {
   const steps = yield* playOne(yield* world, { plot, others: [], plan: { starts: [0] } }, "alone")
   return yield* playAll(
     (function* (): Generator<Interleaving> {
-      for (let at = 1; at <= steps; at += stride) yield { plot, others: [[deed]], plan: { starts: [0, at] } }
+      for (let at = 1; at <= steps; at += stride) yield { plot, others: [does], plan: { starts: [0, at] } }
     })()
   )
 })
@@ -90,7 +90,8 @@ describe("talking to a run", () => {
           // The others have the same edges, and more in between.
           const sparse = isCompacting(plot) ? 12 : 6
           const stride = factor > 1 || plot === "answers" || plot === "asks" ? 1 : sparse
-          for (const deed of deeds) count += yield* everywhere(plot, deed, stride)
+          for (const deed of deeds) count += yield* everywhere(plot, [deed], stride)
+          count += yield* everywhere(plot, ["steer", "start"], stride)
         }
         assert.isAtLeast(count, 9_000)
       }),

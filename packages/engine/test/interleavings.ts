@@ -7,6 +7,7 @@ import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import type * as Exit from "effect/Exit"
 import type * as Fiber from "effect/Fiber"
+import * as References from "effect/References"
 import type * as Scheduler from "effect/Scheduler"
 
 /** An order of things: the same plan plays the same fibers in the same way. */
@@ -70,13 +71,16 @@ export const play = <R>(
       return roll !== undefined && ready.length > 0 && roll(oneIn) === 0
     }
   }
-  const frozen = Context.add(context, Clock.Clock, clock)
+  const frozen = Context.add(context, Clock.Clock, clock).pipe(Context.add(References.TracerEnabled, false))
   const entrance = () => {
     const next = entrances[entered++]
     return () => {
       if (next !== undefined) fibers[next.i] = Effect.runForkWith(frozen)(next.actor, { scheduler })
     }
   }
+  const { stackTraceLimit } = Error
+  // Nobody reads where spans and errors of thousands of stories come from.
+  Error.stackTraceLimit = 0
   while (steps < maxSteps) {
     if (ready.length === 0) {
       if (entered === entrances.length) break
@@ -86,6 +90,7 @@ export const play = <R>(
     const [task] = ready.splice(roll === undefined || ready.length === 1 ? 0 : roll(ready.length), 1)
     task?.()
   }
+  Error.stackTraceLimit = stackTraceLimit
   return { steps, exits: fibers.map((fiber) => fiber?.pollUnsafe()) }
 }
 

@@ -174,6 +174,7 @@ export const check = Effect.fnUntraced(function* (story: Story, prompts: Readonl
       )
   }
   inOrder(story, records)
+  noGap(story)
   return records
 })
 
@@ -243,6 +244,16 @@ const endsOf = (records: Records): ReadonlyMap<string, string> => {
   assert.deepStrictEqual([...ends.keys()], runs, "each run ends, one after the other")
   assert.isFalse([...ends.values()].slice(0, -1).includes("suspended"), "only the last one waits for people")
   return ends
+}
+
+/** Who is told that the run is ending starts the next one; beside somebody else another may have begun by then. */
+const noGap = ({ told }: Story) => {
+  if (new Set(told.map(({ by }) => by)).size > 1) return
+  told.forEach((one, i) => {
+    const next = told[i + 1]
+    const refused = one._tag === "Offered" && one.offered._tag === "NotRunning" && one.offered.reason === "ending"
+    if (refused && next?._tag === "Refused") assert.fail(`${next.mark} was refused: ${next.error}`)
+  })
 }
 
 /** What one person says in one way comes in the order in which it was said. */
