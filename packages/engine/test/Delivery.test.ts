@@ -154,6 +154,38 @@ describe("a store that fails while an input is delivered", () => {
     })
   )
 
+  it.effect("and says only when it is asked again that it was: the receipt says so too", () =>
+    Effect.gen(function* () {
+      const tool = yield* heldAt
+      let asked = -1
+      const layer = unanswering(
+        MemoryDatabase.make(),
+        // Down for as long as the writer looks for its batch.
+        () => asked >= 0 && asked++ === 0,
+        (commit) => {
+          if (asked >= 0 || !holds("B2?", commit)) return Effect.void
+          asked = 0
+          return Effect.fail(down)
+        }
+      )
+      yield* Effect.gen(function* () {
+        const run = yield* AgentRuntime.start(desk, "go", { conversationId, persistence: "strict" })
+        yield* tool.reached
+        const receipt = yield* acceptedBy(run.steer("and B2?", { inputId: "x" }))
+        yield* tool.open
+        assert.strictEqual((yield* Effect.flip(run.await))._tag, "StoreUnavailable")
+        assert.deepStrictEqual(yield* receipt.await, { _tag: "Done", sequence: 7, answered: false })
+        assert.strictEqual((yield* inputs).length, 2)
+      }).pipe(
+        Effect.provide([
+          layer,
+          handlers({ look_up: () => Effect.as(tool.hold, { status: "ok" }) }),
+          ScriptedModel.layer([calls([lookUp("c1")])])
+        ])
+      )
+    })
+  )
+
   it.effect("because somebody else has the conversation: it comes back", () =>
     Effect.gen(function* () {
       const database = MemoryDatabase.make()

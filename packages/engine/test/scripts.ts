@@ -147,6 +147,7 @@ export const check = Effect.fnUntraced(function* (story: Story, prompts: Readonl
     if (state._tag === "Returned") {
       assert.strictEqual(own.length, 0, `${mark} was returned and is not in the log`)
       assert.isTrue(state.reason !== "suspended" || told.kind === "follow-up", `steering does not wait for people`)
+      assert.isTrue(hasStopped(records, state.reason), `${mark} was returned as ${state.reason}, and so did a run stop`)
       continue
     }
     assert.strictEqual(state._tag, "Done", `${mark} has come to something`)
@@ -230,6 +231,12 @@ type Records = ReadonlyArray<CanonicalRecord.CanonicalRecord>
 
 const runOf = (record: CanonicalRecord.CanonicalRecord | undefined): string =>
   record !== undefined && "runId" in record.payload ? record.payload.runId : ""
+
+/** Whether a run has come to this; to be failed or cancelled is the only reason to hand back what was accepted. */
+const hasStopped = (records: Records, how: "failed" | "cancelled" | "suspended"): boolean =>
+  records.some(({ payload }) =>
+    how === "suspended" ? payload._tag === "RunSuspended" : payload._tag === "RunEnded" && payload.outcome === how
+  )
 
 /** How each run has ended: each once, except that the last one may wait for people. */
 const endsOf = (records: Records): ReadonlyMap<string, string> => {

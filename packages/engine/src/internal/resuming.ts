@@ -130,7 +130,8 @@ export const cancelSuspended = Effect.fnUntraced(function* (
   if (state.runs.at(-1)?.status !== "suspended") return false
   return yield* Effect.scoped(
     Effect.gen(function* () {
-      const { pass } = yield* enter(parts, (effect) => effect, conversationId, loading)
+      // Without queues: nothing that is said now would be read.
+      const pass = yield* parts.gate.enter(conversationId, loading)
       pass.ending()
       const writer = yield* storage.conversations.open(conversationId)
       const run = writer.state().runs.at(-1)
