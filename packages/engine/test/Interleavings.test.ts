@@ -93,7 +93,7 @@ describe("talking to a run", () => {
           for (const deed of deeds) count += yield* everywhere(plot, [deed], stride)
           count += yield* everywhere(plot, ["steer", "start"], stride)
         }
-        assert.isAtLeast(count, 9_000)
+        assert.isAtLeast(count, 11_000)
       }),
     300_000 * factor
   )
