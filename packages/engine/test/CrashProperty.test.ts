@@ -60,6 +60,9 @@ const story = Effect.fnUntraced(function* (seed: number) {
   yield* Effect.provide(check(script, witness), lifeOf(database, { script, fate: undefined, life: 0, witness }))
 })
 
+const unique = (what: string, names: ReadonlyArray<string>) =>
+  assert.deepStrictEqual([...new Set(names)], [...names], `${what} is there once`)
+
 const check = Effect.fnUntraced(function* (script: ReturnType<typeof drawScript>, { prompts, said, works }: Witness) {
   const store = yield* ConversationStore.ConversationStore
   const records = yield* recordsOf(conversationId)
@@ -67,8 +70,6 @@ const check = Effect.fnUntraced(function* (script: ReturnType<typeof drawScript>
   assert.deepStrictEqual((yield* store.verify({ conversationId })).faults, [])
   const only = <T extends (typeof payloads)[number]["_tag"]>(tag: T) =>
     payloads.filter((payload): payload is Extract<typeof payload, { _tag: T }> => payload._tag === tag)
-  const unique = (what: string, names: ReadonlyArray<string>) =>
-    assert.deepStrictEqual([...new Set(names)], [...names], `${what} is there once`)
 
   assert.deepStrictEqual([only("RunStarted").length, only("RunEnded").length], [1, 1])
   assert.strictEqual(payloads.at(-1)?._tag, "RunEnded")

@@ -81,7 +81,8 @@ export const play = <R>(
   const { stackTraceLimit } = Error
   // Nobody reads where spans and errors of thousands of stories come from.
   Error.stackTraceLimit = 0
-  while (steps < maxSteps) {
+  while (true) {
+    if (steps > maxSteps) break
     if (ready.length === 0) {
       if (entered === entrances.length) break
       entrance()()

@@ -61,6 +61,9 @@ export interface Story {
   readonly told: Array<Told>
 }
 
+/** Long enough that who comes in at every sixth operation comes in here too. */
+const way = Effect.forEach(Array.from({ length: 6 }), () => Effect.yieldNow, { discard: true })
+
 /** Queues that are not in this process: between what they have done and the run that hears of it others come in. */
 const distantQueues = Layer.effect(
   CommandQueues.CommandQueues,
@@ -69,10 +72,10 @@ const distantQueues = Layer.effect(
     open: (conversationId) =>
       Effect.map(queues.open(conversationId), (run) => ({
         ...run,
-        takeSteering: Effect.tap(run.takeSteering, () => Effect.yieldNow),
-        takeOrClose: Effect.tap(run.takeOrClose, () => Effect.yieldNow),
-        takeOrSuspend: Effect.tap(run.takeOrSuspend, () => Effect.yieldNow),
-        close: (reason) => Effect.tap(run.close(reason), () => Effect.yieldNow)
+        takeSteering: Effect.tap(run.takeSteering, () => way),
+        takeOrClose: Effect.tap(run.takeOrClose, () => way),
+        takeOrSuspend: Effect.tap(run.takeOrSuspend, () => way),
+        close: (reason) => Effect.tap(run.close(reason), () => way)
       }))
   }))
 )
