@@ -321,6 +321,23 @@ describe("a run that loads", () => {
     }).pipe(Effect.provide([handlers(), ScriptedModel.layerOf(() => () => Effect.never)]))
   )
 
+  it.effect("is not waited for any more by a start that is interrupted", () =>
+    Effect.gen(function* () {
+      const loading = yield* heldAt
+      const layer = processOver(MemoryDatabase.make(), { beforeCommit: () => loading.hold })
+      yield* Effect.gen(function* () {
+        const starting = yield* Effect.forkChild(AgentRuntime.run(desk, "go", { conversationId }))
+        yield* loading.reached
+        const waits = yield* Effect.forkChild(AgentRuntime.run(desk, "two", { conversationId }))
+        yield* Effect.yieldNow
+        yield* Fiber.interrupt(waits)
+        yield* loading.open
+        yield* Fiber.join(starting)
+        assert.strictEqual((yield* AgentRuntime.run(desk, "three", { conversationId })).text, "ok")
+      }).pipe(Effect.provide(layer))
+    }).pipe(Effect.provide([handlers(), ScriptedModel.layerOf(() => text("ok"))]))
+  )
+
   it.effect("in a runtime with queues of its own is busy for who would steer or start", () =>
     Effect.gen(function* () {
       const answer = yield* heldAt

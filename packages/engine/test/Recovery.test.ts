@@ -11,7 +11,7 @@ const usage = { inputTokens: {}, outputTokens: {} }
 
 const created: Payload.Written = { _tag: "ConversationCreated" }
 const started: Payload.Written = { _tag: "RunStarted", runId, agent, mode: "execute" }
-const input: Payload.Written = {
+const input: Payload.InputRecorded = {
   _tag: "InputRecorded",
   runId,
   kind: "user",
@@ -222,5 +222,22 @@ describe("Recovery.classify", () => {
     it("suspended, beside a call that is left out for good: people are waited for", () => {
       assert.strictEqual(given(...log, asked("a"), begun("b"), suspended("a"))._tag, "Await")
     })
+  })
+
+  it("an input behind open requests is for the model, also when another call was settled since", () => {
+    const approvalId = Ids.ApprovalId.make("ap")
+    const requested: Payload.Written = {
+      _tag: "ApprovalRequested",
+      runId,
+      approvalId,
+      callId: callId("a"),
+      name: "look",
+      parametersDigest: Digest.text("")
+    }
+    const log = [created, started, input, called(1, "a", "b"), requested]
+    assert.strictEqual(given(...log, settled("b"))._tag, "Suspend")
+    const steering: Payload.Written = { ...input, kind: "steering" }
+    assert.strictEqual(given(...log, settled("b"), steering)._tag, "CallModel")
+    assert.strictEqual(given(...log, steering, settled("b"))._tag, "CallModel")
   })
 })

@@ -200,6 +200,10 @@ export const check = Effect.fnUntraced(function* (story: Story, prompts: Readonl
   }
   inOrder(story, records)
   noGap(story)
+  const isAlone = !story.told.some(({ _tag }) => _tag === "Started")
+  if (isAlone && story.told.some((told) => told._tag === "Cancelled" && told.stopped)) {
+    assert.notInclude([...ends.values()], "suspended", "what was cancelled does not wait for people")
+  }
   return records
 })
 
