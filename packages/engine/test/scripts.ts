@@ -282,7 +282,9 @@ const endsOf = (records: Records): ReadonlyMap<string, string> => {
 }
 
 /** Who is told that the run is ending starts the next one; beside somebody else another may have begun by then. */
-const noGap = ({ told }: Story) => {
+const noGap = ({ plot, told }: Story) => {
+  // There somebody begins two, one behind the other.
+  if (isCompacting(plot)) return
   told.forEach((one, i) => {
     if (told.some(({ _tag, by }) => by !== one.by && _tag === "Started")) return
     const next = told.slice(i + 1).find(({ by }) => by === one.by)
