@@ -18,9 +18,11 @@ import * as Stream from "effect/Stream"
 import { callsOf } from "../CallFacts.ts"
 import { type Difference, Divergence, ofPrompts } from "./Divergence.ts"
 import { type ProjectionOptions, type RecordedLog, type RecordedStep, requestOf } from "./RecordedLog.ts"
+import * as ScriptedModel from "./ScriptedModel.ts"
 
 /**
- * What a request becomes: the recorded response; or nothing ever, where the recorded run was cut off before it came.
+ * What a request becomes: the recorded response; nothing ever, where the recorded run was cut off before it came; or a
+ * failure, where the run waited for people in its place.
  *
  * @category models
  * @since 0.1.0
@@ -28,6 +30,7 @@ import { type ProjectionOptions, type RecordedLog, type RecordedStep, requestOf 
 export type Reply =
   | { readonly _tag: "Response"; readonly step: RecordedStep; readonly then: Effect.Effect<void> }
   | { readonly _tag: "Never"; readonly first: Effect.Effect<void> }
+  | { readonly _tag: "Failure" }
 
 /**
  * The state of a replay: which recorded model call comes next, and the first divergence.
@@ -120,7 +123,7 @@ export const layerModel = (
               reply._tag === "Never"
                 ? Stream.fromEffect(Effect.andThen(reply.first, Effect.never))
                 : Stream.concat(
-                    Stream.fromIterable(partsOf(playback.log, reply.step).flatMap(toStreamParts)),
+                    Stream.fromIterable(ScriptedModel.split(partsOf(playback.log, reply.step))),
                     Stream.fromEffectDrain(reply.then)
                   )
             )
@@ -176,22 +179,29 @@ const replyTo = (playback: Playback, options: ProjectionOptions, request: Langua
       const difference =
         ofNames("provider", response.provider, provider) ??
         ofNames("model", response.model, model) ??
-        ofRequests(playback.log, step, request.prompt, options)
+        ofRequests(playback.log, step, withoutAsking(request), options)
       return difference === undefined ? undefined : playback.diverge(response, difference)
     }
-    return yield* playback.reply(step, check)
-  }).pipe(
-    Effect.mapError((divergence) =>
-      AiError.make({
-        module: "ReplayModel",
-        method: "generateText",
-        reason: new AiError.InvalidRequestError({ description: divergence.message })
-      })
-    )
-  )
+    const reply = yield* playback.reply(step, check)
+    return reply._tag === "Failure" ? yield* errorOf("the recorded call gave no response") : reply
+  }).pipe(Effect.catchTag("Divergence", (divergence) => errorOf(divergence.message)))
+
+const errorOf = (description: string): AiError.AiError =>
+  AiError.make({
+    module: "ReplayModel",
+    method: "generateText",
+    reason: new AiError.InvalidRequestError({ description })
+  })
 
 const ofNames = (reason: "provider" | "model", expected: string | undefined, actual: string | undefined) =>
   expected === actual ? undefined : { reason, difference: `another ${reason} is asked`, expected, actual }
+
+/** That an answer is asked for again, in its structure, is not stored: it is no message of the conversation. */
+const withoutAsking = ({ prompt, responseFormat }: LanguageModel.ProviderOptions): Prompt.Prompt => {
+  const { content } = prompt
+  const isAsking = responseFormat.type === "json" && content.at(-2)?.role === "assistant"
+  return isAsking ? Prompt.fromMessages(content.slice(0, -1)) : prompt
+}
 
 const ofRequests = (
   log: RecordedLog,
@@ -263,25 +273,4 @@ const finishOf = (log: RecordedLog, response: Payload.ModelResponded): ReadonlyA
       response: undefined
     }
   ]
-}
-
-const toStreamParts = (part: Response.PartEncoded, i: number): Array<Response.StreamPartEncoded> => {
-  const id = String(i)
-  const { metadata } = part
-  switch (part.type) {
-    case "text":
-      return [
-        { type: "text-start", id, metadata },
-        { type: "text-delta", id, delta: part.text },
-        { type: "text-end", id }
-      ]
-    case "reasoning":
-      return [
-        { type: "reasoning-start", id, metadata },
-        { type: "reasoning-delta", id, delta: part.text },
-        { type: "reasoning-end", id }
-      ]
-    default:
-      return [part]
-  }
 }

@@ -3,7 +3,10 @@
  *
  * @since 0.1.0
  */
+import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
+import * as Tokens from "@colloquy/capabilities/Tokens"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Payload from "@colloquy/session/Payload"
 import * as Prompt from "effect/ai/Prompt"
@@ -22,7 +25,6 @@ import * as Journal from "../Journal.ts"
 import * as Recovery from "../Recovery.ts"
 import * as RunContext from "../RunContext.ts"
 import * as RunEnd from "../RunEnd.ts"
-import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { type Difference, type Divergence, isEqual } from "./Divergence.ts"
 import { extraCall, lacksReason, type Playback, type Reply } from "./Playback.ts"
 import type { RecordedLog } from "./RecordedLog.ts"
@@ -52,11 +54,7 @@ export interface Stage<E, R> {
  */
 export interface Rewrite {
   /** Writes the records at these places that were not written yet. */
-  readonly write: (
-    from: number,
-    to: number,
-    isWanted: (record: CanonicalRecord) => boolean
-  ) => Effect.Effect<void, WriteError>
+  readonly write: (from: number, to: number, isWanted: (record: CanonicalRecord) => boolean) => Effect.Effect<void, WriteError>
   /** A record at a place was made anew, as the one at this sequence. */
   readonly made: (index: number, sequence: number) => void
 }
@@ -116,7 +114,7 @@ export const play = Effect.fnUntraced(function* <E, R>(
     const name = playback.next()?.response.agent ?? writer.state().agent ?? ""
     const host = yield* hostOf(name)
     const outside = (to: number) => rewrite.write(leg.from, to, (record) => !isOfLoop(record, runId))
-    const journal = withHandoffs(log, Journal.fromWriter(writer))
+    const journal = journalOf(log, Journal.fromWriter(writer))
     const settle = (fact: Journal.Fact) => RunContext.write({ journal, publish: follower.onEvent, runId }, [fact])
     const wrap = (host: AgentHost<E>): AgentHost<E> => ({
       ...host,
@@ -136,6 +134,7 @@ export const play = Effect.fnUntraced(function* <E, R>(
       streams: stage.streaming || arrivedOf(log, leg) !== undefined,
       publish: follower.onEvent,
       queues: queuesOf(log, leg, playback, outside),
+      compactor: compactorOf(leg, playback, outside),
       hostOf: (agent) =>
         agent === playback.next()?.response.agent
           ? Effect.map(Effect.provideContext(hostOf(agent), services), wrap)
@@ -145,7 +144,9 @@ export const play = Effect.fnUntraced(function* <E, R>(
     const decision = Recovery.classify(writer.state(), writer.records())
     const isResumable = leg.isResumed && decision._tag !== "Await" && decision._tag !== "Nothing"
     follower.look()
-    const fiber = yield* Effect.forkChild(isResumable ? AgentLoop.resume(context, decision) : AgentLoop.run(context))
+    const fiber = yield* Effect.forkChild(
+      isResumable ? AgentLoop.resume(context, decision) : AgentLoop.run(context)
+    )
     yield* Effect.raceFirst(Fiber.await(fiber), Deferred.await(cut))
     yield* Fiber.interrupt(fiber)
     const exit = yield* Fiber.await(fiber)
@@ -155,11 +156,12 @@ export const play = Effect.fnUntraced(function* <E, R>(
       yield* outside(leg.to)
       const { error, outcome } = end.ended
       yield* RunEnd.end(context, outcome === "cancelled" ? "cancelled" : "failed", error)
-    } else if (!isCut(end._tag) && Exit.isFailure(exit)) {
-      return yield* playback.diverge(follower.place(), ofFailure(exit.cause))
     }
     const missing = follower.missing()
-    if (missing !== undefined) return yield* playback.diverge(missing.at, missing.difference)
+    if (missing !== undefined) {
+      const failed = Exit.isFailure(exit) && !isCut(end._tag) ? ofFailure(exit.cause) : undefined
+      return yield* playback.diverge(missing.at, failed ?? missing.difference)
+    }
   }
   yield* rewrite.write(leg.from, leg.to, (record) => !isOfLoop(record, runId))
 })
@@ -194,7 +196,8 @@ const keyOf = (payload: Payload.Payload): string => {
   }
 }
 
-const isCut = (end: Leg["end"]["_tag"]): boolean => end === "cut" || end === "asked"
+/** Ends where the loop is interrupted by the replay. */
+const isCut = (end: Leg["end"]["_tag"]): boolean => end === "cut" || end === "asked" || end === "failed"
 
 interface Follower {
   readonly onEvent: (event: RunEvent) => void
@@ -207,9 +210,7 @@ interface Follower {
   /** Waits until the record of this place is made anew. */
   readonly awaitMade: (index: number) => Effect.Effect<void>
   readonly place: () => { readonly runId: string; readonly step: number }
-  readonly missing: () =>
-    | { readonly at: { readonly runId: string; readonly step: number }; readonly difference: Difference }
-    | undefined
+  readonly missing: () => { readonly at: { readonly runId: string; readonly step: number }; readonly difference: Difference } | undefined
 }
 
 /** Compares what the loop writes with the record, as it is written. */
@@ -242,30 +243,15 @@ const follow = (
     if (index === undefined || recorded === undefined) {
       // A transcript from elsewhere does not say when handlers started.
       if (payload._tag === "ToolCallStarted" && !log.isOwn(runId)) return
-      return differ({
-        reason: "no-record",
-        difference: `the record has no ${keyOf(payload)}`,
-        expected: null,
-        actual: payload
-      })
+      return differ({ reason: "no-record", difference: `the record has no ${keyOf(payload)}`, expected: null, actual: payload })
     }
     const what = differenceOf(log, recorded, payload)
     if (what !== undefined) {
-      return differ({
-        reason: "record",
-        difference: `${what} differs in ${keyOf(payload)}`,
-        expected: recorded,
-        actual: payload
-      })
+      return differ({ reason: "record", difference: `${what} differs in ${keyOf(payload)}`, expected: recorded, actual: payload })
     }
     const before = order.at(-1)
     if (before !== undefined && before > index) {
-      return differ({
-        reason: "record",
-        difference: `${keyOf(payload)} comes later`,
-        expected: recorded,
-        actual: payload
-      })
+      return differ({ reason: "record", difference: `${keyOf(payload)} comes later`, expected: recorded, actual: payload })
     }
     order.push(index)
     made.add(index)
@@ -337,7 +323,7 @@ const comparable = (
     return { ...payload, modelOutput: encodeOutput(decodeOutput(payload.modelOutput)) }
   }
   if (payload._tag !== "ModelResponded" || recorded._tag !== "ModelResponded") return { ...payload }
-  const { content, estimatedInputTokens: _estimated, finishReason, toolsDigest: _tools, usage, ...rest } = payload
+  const { content, finishReason, toolsDigest: _, usage, ...rest } = payload
   return {
     ...rest,
     content: encodeContent(decodeContent(content)),
@@ -362,7 +348,8 @@ const replyIn =
       const isPartial = index === arrivedOf(playback.log, leg)
       if (step === undefined || (index >= leg.to && !isAsked && !isPartial)) {
         // The recorded run was over here, or cut off: in a leg that ends by itself it was not.
-        if (leg.end._tag !== "ended" && leg.end._tag !== "suspended") return never(Effect.void)
+        if (leg.end._tag === "suspended") return { _tag: "Failure" } satisfies Reply
+        if (leg.end._tag !== "ended") return never(Effect.void)
         const { runId, step } = follower.place()
         return yield* playback.diverge({ runId, step: step + 1 }, extraCall)
       }
@@ -406,9 +393,7 @@ const handled = <E>(
       if (before !== undefined) yield* follower.awaitMade(before[1])
       // What somebody else wrote meanwhile. A store that fails here fails the next write of the run too.
       yield* Effect.ignore(outside(place[1]))
-      const outcome = yield* host.delegate(call.name) === undefined
-        ? host.handle(call, onPreliminary)
-        : settledAs(log, call)
+      const outcome = yield* host.delegate(call.name) === undefined ? host.handle(call, onPreliminary) : settledAs(log, call)
       const isOver = leg.end._tag === "failed" || leg.end._tag === "cut"
       if (!isOver || last?._tag !== "ToolCallSettled" || last.callId !== call.callId) return outcome
       // It may be this failure that failed the run: then no call behind it began.
@@ -417,8 +402,8 @@ const handled = <E>(
     })
 }
 
-/** A handoff is written with the result of its call. */
-const withHandoffs = ({ records }: RecordedLog, journal: Journal.Journal): Journal.Journal => {
+/** What cannot come of a replay is written with what it belongs to: a handoff, and what a request was estimated at. */
+const journalOf = ({ records, steps }: RecordedLog, journal: Journal.Journal): Journal.Journal => {
   const handoffs = new Map(
     records.flatMap(({ batchId, payload }, i) => {
       const call = records[i - 1]
@@ -427,11 +412,18 @@ const withHandoffs = ({ records }: RecordedLog, journal: Journal.Journal): Journ
         : []
     })
   )
+  const estimated = ({ name, payload }: Journal.Fact): Journal.Fact => {
+    if (payload._tag !== "ModelResponded") return { name, payload }
+    const { estimatedInputTokens: _, ...response } = payload
+    const recorded = steps.find(({ response: { runId, step } }) => runId === payload.runId && step === payload.step)
+    const estimate = recorded?.response.estimatedInputTokens
+    return { name, payload: estimate === undefined ? response : { ...response, estimatedInputTokens: estimate } }
+  }
   return {
     ...journal,
     write: (runId, [first, ...others]) => {
       const handoff = first.payload._tag === "ToolCallSettled" ? handoffs.get(first.payload.callId) : undefined
-      return journal.write(runId, handoff === undefined ? [first, ...others] : [first, handoff, ...others])
+      return journal.write(runId, [estimated(first), ...(handoff === undefined ? others : [handoff, ...others])])
     }
   }
 }
@@ -444,25 +436,26 @@ const settledAs = (log: RecordedLog, { callId }: HostCall): Effect.Effect<Handle
 /** What was said to the run, at the seams where it was read. */
 const queuesOf = (
   log: RecordedLog,
-  { end, from, runId, to }: Leg,
+  { from, runId, to }: Leg,
   playback: Playback,
   outside: (to: number) => Effect.Effect<void, WriteError>
 ): RunQueues => {
   let given = from
   const take = Effect.suspend(() => {
-    const next = playback.next()?.index ?? Infinity
-    const limit = Math.min(next, to)
-    const commands = log.records.slice(given, limit).flatMap((record) => {
+    const limit = Math.min(playback.next()?.index ?? Infinity, to)
+    const inputs = log.records.slice(given, limit).flatMap((record, i) => {
       const { payload } = record
-      if (payload._tag !== "InputRecorded" || !isOfLoop(record, runId)) return []
-      const { author, inputId, kind, message } = payload
-      if (inputId === undefined || (kind !== "steering" && kind !== "follow-up")) return []
-      return [{ kind, inputId, message, ...(author === undefined ? {} : { author }) }]
+      return payload._tag === "InputRecorded" && isOfLoop(record, runId) ? [{ payload, index: given + i }] : []
     })
     given = Math.max(given, limit)
-    // Behind an end nothing of the run is written any more.
-    const before = end._tag === "ended" || end._tag === "suspended" ? Math.min(limit, to - 1) : limit
-    return Effect.as(Effect.ignore(outside(before)), commands)
+    const first = inputs[0]
+    if (first === undefined) return Effect.succeed([])
+    const commands = inputs.flatMap(({ payload: { author, inputId, kind, message } }) =>
+      inputId === undefined || (kind !== "steering" && kind !== "follow-up")
+        ? []
+        : [{ kind, inputId, message, ...(author === undefined ? {} : { author }) }]
+    )
+    return Effect.as(Effect.ignore(outside(first.index)), commands)
   })
   return {
     takeSteering: take,
@@ -471,6 +464,23 @@ const queuesOf = (
     delivered: () => Effect.void,
     answered: Effect.void,
     close: () => Effect.void
+  }
+}
+
+/** Before a model call: writes what somebody else wrote before it then, such as a compaction. */
+const compactorOf = (
+  { end, to }: Leg,
+  playback: Playback,
+  outside: (to: number) => Effect.Effect<void, WriteError>
+): Compactor => {
+  // Behind an end nothing of the run is written any more.
+  const most = end._tag === "ended" || end._tag === "suspended" ? to - 1 : to
+  const write = Effect.suspend(() => Effect.ignore(outside(Math.min(playback.next()?.index ?? Infinity, most))))
+  const outcome = { _tag: "Fits", estimate: Tokens.estimate(0) } as const
+  return {
+    beforeCall: () => Effect.as(write, outcome),
+    afterOverflow: () => Effect.succeed(outcome),
+    onDemand: () => Effect.succeed(outcome)
   }
 }
 
@@ -489,9 +499,7 @@ const concurrencyOf = (log: RecordedLog, { from, isResumed, runId, to }: Leg): n
   const first = records.find(({ payload }) => payload._tag === "ToolCallStarted" || payload._tag === "ModelResponded")
   if (!isResumed || first?.payload._tag !== "ToolCallStarted") return Infinity
   const { runId: of, step } = first.payload
-  const all = records.filter(
-    ({ payload }) => payload._tag === "ToolCallStarted" && payload.runId === of && payload.step === step
-  )
+  const all = records.filter(({ payload }) => payload._tag === "ToolCallStarted" && payload.runId === of && payload.step === step)
   const begun = beginning(first.batchId)
   return begun < all.length ? begun : Infinity
 }
