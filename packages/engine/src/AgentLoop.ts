@@ -100,24 +100,125 @@ export const resume = Effect.fnUntraced(function* <E>(
   context: RunContext<E>,
   decision: Recovery.Resumable
 ): Effect.fn.Return<Stopped, LoopError<E>> {
+  return (yield* recover(context, decision)) ?? (yield* run(context))
+})
+
+/**
+ * Carries out what a crash left undone: calls are settled by the policies of their tools, an answer without its end is
+ * ended. Undefined when the run's log waits for the model then.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const recover = Effect.fnUntraced(function* <E>(
+  context: RunContext<E>,
+  decision: Recovery.Resumable
+): Effect.fn.Return<Stopped | undefined, E | WriteError> {
   switch (decision._tag) {
     case "End": {
       const { response } = decision
-      if (yield* lacksObject(context, response)) break
-      const stopped = yield* conclude(context, response, "completed", { stored: true })
-      if (stopped !== undefined) return stopped
-      break
+      if (yield* lacksObject(context, response)) return undefined
+      return yield* conclude(context, response, "completed", { stored: true })
     }
     case "SettleCalls":
-      if (yield* settleCalls(context, decision)) return { outcome: "awaiting-approval", response: undefined }
-      break
+      return (yield* settleCalls(context, decision)) ? { outcome: "awaiting-approval", response: undefined } : undefined
     case "Suspend":
-      if (yield* suspend(context)) return { outcome: "awaiting-approval", response: undefined }
-      break
+      return (yield* suspend(context)) ? { outcome: "awaiting-approval", response: undefined } : undefined
     case "CallModel":
-      break
+      return undefined
   }
-  return yield* run(context)
+})
+
+/**
+ * A model call that fails while requests are open, since an input has come behind them, leaves them open: the run waits
+ * for people again, and its caller gets the error. Wrap {@link Step.respond} in it where tools may need approval.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const keepingRequests = <E, A, E2>(context: RunContext<E>, asking: Effect.Effect<A, E2>): Effect.Effect<A, E2> =>
+  Effect.tapCause(asking, (cause) => {
+    const isLeft = context.journal.isUnavailable() || Cause.hasInterruptsOnly(cause)
+    if (isLeft || !waitsForPeople(context)) return Effect.void
+    return Effect.catch(write(context, [suspended(context)]), (error) =>
+      // The run is left unfinished, with its requests.
+      Effect.logWarning(`that run ${context.runId} waits again is not stored: ${error.message}`)
+    )
+  })
+
+/**
+ * Writes a response, with what else becomes known with it; a request that was open while the model was asked is closed by
+ * it.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const store = <E>(context: RunContext<E>, response: Payload.ModelResponded, facts: ReadonlyArray<Fact>) => {
+  const responded: Fact = { name: ["step", String(response.step)], payload: response }
+  return Effect.uninterruptible(
+    Effect.gen(function* () {
+      yield* write(context, [responded, ...RunEnd.superseded(context), ...facts])
+      context.inFlight = Effect.succeedNone
+      yield* context.queues.answered
+    })
+  )
+}
+
+/**
+ * Ends the run with this answer, unless there is more to read: then that is stored, and undefined says that the run goes
+ * on.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const conclude = <E>(
+  context: RunContext<E>,
+  response: Payload.ModelResponded,
+  outcome: "completed" | "limit-reached",
+  options?: { readonly stored: boolean }
+): Effect.Effect<Stopped | undefined, WriteError> =>
+  Effect.uninterruptible(
+    Effect.gen(function* () {
+      const more = yield* Seam.takeOrClose(context, "end")
+      const isStored = options?.stored === true
+      const facts = more?.facts ?? [RunEnd.ended(context, outcome, isStored ? undefined : response)]
+      const writing = isStored
+        ? Effect.andThen(write(context, facts), context.queues.answered)
+        : store(context, response, facts)
+      yield* more === undefined ? writing : Seam.landing(context, more, writing)
+      return more === undefined ? { outcome, response } : undefined
+    })
+  )
+
+/**
+ * Stores a response with calls and runs them; true when the run then waits for people. `messages` are those that the
+ * response answers.
+ *
+ * @category steps
+ * @since 0.1.0
+ */
+export const act = Effect.fnUntraced(function* <E>(
+  context: RunContext<E>,
+  response: Payload.ModelResponded,
+  calls: ReadonlyArray<Call>,
+  messages: ReadonlyArray<Prompt.Message>
+): Effect.fn.Return<boolean, E | WriteError> {
+  const { limits, runId } = context
+  if (!runsCalls(response)) {
+    const settled = calls.map((call) => settledWithout(runId, { ...call, attempt: 0 }, "interrupted"))
+    yield* store(context, response, settled)
+    return false
+  }
+  const judged = yield* CallGate.judge(context, calls, messages)
+  const firsts = judged.calls.slice(0, limits.toolConcurrency).map((call) => started(runId, call))
+  yield* store(context, response, [...judged.facts, ...firsts])
+  const wanted = new Set(judged.calls.map(({ callId }) => callId))
+  const stored = openCalls(context).filter(({ callId }) => wanted.has(callId))
+  yield* ToolBatch.run(
+    context,
+    stored.map((call) => ({ ...call, attempt: 1 }))
+  )
+  return yield* suspend(context)
 })
 
 /**
@@ -141,63 +242,6 @@ const mustLand = <E>({ budget, journal, runId }: RunContext<E>): Effect.Effect<b
     return Effect.fail(new BudgetExhausted({ conversationId, runId, limit, used, maximum }))
   })
 }
-
-/** Writes a response; a request that was open while the model was asked is closed by it. */
-const store = <E>(context: RunContext<E>, response: Payload.ModelResponded, facts: ReadonlyArray<Fact>) => {
-  const responded: Fact = { name: ["step", String(response.step)], payload: response }
-  return Effect.uninterruptible(
-    Effect.gen(function* () {
-      yield* write(context, [responded, ...RunEnd.superseded(context), ...facts])
-      context.inFlight = Effect.succeedNone
-      yield* context.queues.answered
-    })
-  )
-}
-
-/** Ends the run with this answer, unless there is more to read: then that is stored, and the run goes on. */
-const conclude = <E>(
-  context: RunContext<E>,
-  response: Payload.ModelResponded,
-  outcome: "completed" | "limit-reached",
-  options?: { readonly stored: boolean }
-): Effect.Effect<Stopped | undefined, WriteError> =>
-  Effect.uninterruptible(
-    Effect.gen(function* () {
-      const more = yield* Seam.takeOrClose(context, "end")
-      const isStored = options?.stored === true
-      const facts = more?.facts ?? [RunEnd.ended(context, outcome, isStored ? undefined : response)]
-      const writing = isStored
-        ? Effect.andThen(write(context, facts), context.queues.answered)
-        : store(context, response, facts)
-      yield* more === undefined ? writing : Seam.landing(context, more, writing)
-      return more === undefined ? { outcome, response } : undefined
-    })
-  )
-
-/** Stores a response with calls and runs them; true when the run then waits for people. */
-const act = Effect.fnUntraced(function* <E>(
-  context: RunContext<E>,
-  response: Payload.ModelResponded,
-  calls: ReadonlyArray<Call>,
-  messages: ReadonlyArray<Prompt.Message>
-): Effect.fn.Return<boolean, E | WriteError> {
-  const { limits, runId } = context
-  if (!runsCalls(response)) {
-    const settled = calls.map((call) => settledWithout(runId, { ...call, attempt: 0 }, "interrupted"))
-    yield* store(context, response, settled)
-    return false
-  }
-  const judged = yield* CallGate.judge(context, calls, messages)
-  const firsts = judged.calls.slice(0, limits.toolConcurrency).map((call) => started(runId, call))
-  yield* store(context, response, [...judged.facts, ...firsts])
-  const wanted = new Set(judged.calls.map(({ callId }) => callId))
-  const stored = openCalls(context).filter(({ callId }) => wanted.has(callId))
-  yield* ToolBatch.run(
-    context,
-    stored.map((call) => ({ ...call, attempt: 1 }))
-  )
-  return yield* suspend(context)
-})
 
 /** Settles what a crash left open, by the policies of the tools; true when the run then waits for people. */
 const settleCalls = Effect.fnUntraced(function* <E>(
@@ -264,20 +308,6 @@ const suspend = <E>(context: RunContext<E>): Effect.Effect<boolean, WriteError> 
       return true
     })
   )
-
-/**
- * A model call that fails while requests are open, since an input has come behind them, leaves them open: the run waits
- * for people again, and its caller gets the error.
- */
-const keepingRequests = <E, A, E2>(context: RunContext<E>, asking: Effect.Effect<A, E2>): Effect.Effect<A, E2> =>
-  Effect.tapCause(asking, (cause) => {
-    const isLeft = context.journal.isUnavailable() || Cause.hasInterruptsOnly(cause)
-    if (isLeft || !waitsForPeople(context)) return Effect.void
-    return Effect.catch(write(context, [suspended(context)]), (error) =>
-      // The run is left unfinished, with its requests.
-      Effect.logWarning(`that run ${context.runId} waits again is not stored: ${error.message}`)
-    )
-  })
 
 const waitsForPeople = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "runId">): boolean =>
   journal.state().approvals.some((open) => open.runId === runId)

@@ -151,9 +151,10 @@ export const isFaultOfContent = (error: WriteError): boolean =>
   error._tag === "InvalidBatch" || error._tag === "LimitExceeded" || error._tag === "IllegalRecord"
 
 /**
- * The name of a run's first batch.
+ * The name of a run's first fact, its start: `hasRun` knows a run by it.
  *
- * @internal
+ * @category constants
+ * @since 0.1.0
  */
 export const startName: Fact["name"] = ["start"]
 

@@ -45,7 +45,7 @@ export interface RunContext<E> {
   /** The run takes nothing in any more. */
   readonly ending: () => void
   /** Undefined where no agent can work in the background. */
-  readonly startTask: TaskStarter<E> | undefined
+  readonly startTask: TaskStarter | undefined
   /** The host of an agent that the run can be handed over to; undefined when there is none of this name. */
   readonly hostOf: (agent: AgentName) => Effect.Effect<AgentHost<E>, E> | undefined
   /** The agent at work: another one after a handoff. */
@@ -62,8 +62,8 @@ export interface RunContext<E> {
  * @category models
  * @since 0.1.0
  */
-export type TaskStarter<E> = (
-  delegate: Delegate<E, never>,
+export type TaskStarter = (
+  delegate: Delegate<unknown, never>,
   input: string,
   task: { readonly taskId: string; readonly conversationId: ConversationId }
 ) => Effect.Effect<void>
@@ -86,7 +86,7 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly closing?: (() => void) | undefined
   readonly goesOn?: (() => void) | undefined
   readonly ending?: (() => void) | undefined
-  readonly startTask?: TaskStarter<E> | undefined
+  readonly startTask?: TaskStarter | undefined
   readonly hostOf?: RunContext<E>["hostOf"] | undefined
 }
 

@@ -6,10 +6,13 @@
 import type { OpenCall } from "@colloquy/session/ConversationState"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
+import * as Text from "@colloquy/session/Text"
 import * as Usage from "@colloquy/session/Usage"
 import type { WriteError } from "@colloquy/store/Writer"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import * as Approvals from "./Approvals.ts"
 import { callsOf, settledWithout } from "./CallFacts.ts"
 import { type Fact, isFaultOfContent, type Journal } from "./Journal.ts"
@@ -91,6 +94,29 @@ export const end = <E>(
   })
 
 /**
+ * Ends a run whose loop has failed or was interrupted: nothing is accepted any more, what was accepted is in the log or
+ * goes back, and the end is stored, unless the store itself has failed: then the run can be resumed. Call it where nothing
+ * interrupts it.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const stop = <E>(context: RunContext<E>, cause: Cause.Cause<unknown>): Effect.Effect<"failed" | "cancelled"> =>
+  Effect.gen(function* () {
+    const outcome = Cause.hasInterruptsOnly(cause) ? "cancelled" : "failed"
+    // From here on nothing is accepted: what was, is in the log or goes back. Who is refused finds the run ending.
+    context.ending()
+    yield* context.queues.close(outcome)
+    if (context.journal.isUnavailable()) return outcome
+    yield* Effect.catch(
+      end(context, outcome, outcome === "failed" ? failureOf(cause) : undefined),
+      // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
+      (error) => Effect.logWarning(`the end of run ${context.runId} is not stored: ${error.message}`)
+    )
+    return outcome
+  })
+
+/**
  * Closes the runs that a crash or a suspension left behind, at the head of a new one: their steps stay visible. Calls are
  * settled by the policy of their tools, what is omitted is left without a result; a run that waited for people counts as
  * cancelled by the new input, any other as failed.
@@ -128,6 +154,17 @@ export const closeUnfinished = Effect.fnUntraced(function* (
 })
 
 // --- internal ---
+
+const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
+  const found = Cause.findError(cause)
+  const error = Result.isSuccess(found) ? found.success : Cause.squash(cause)
+  const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : "Defect"
+  const message = error instanceof Error ? error.message : String(error)
+  return { tag, message: Text.cut(message.toWellFormed(), maxErrorBytes) }
+}
+
+/** How much of an error's message the log has, in UTF-8 bytes: providers may send theirs back with the whole prompt in it. */
+const maxErrorBytes = 16 * 1024
 
 /** The run's open calls that do not wait for a decision. */
 const unapproved = (journal: Journal, runId: RunId): ReadonlyArray<OpenCall> => {

@@ -3,13 +3,10 @@ import type { Compactor } from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
-import * as Text from "@colloquy/session/Text"
 import * as Usage from "@colloquy/session/Usage"
-import * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
-import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import type { AgentHost } from "../AgentHost.ts"
 import * as AgentLoop from "../AgentLoop.ts"
@@ -73,22 +70,16 @@ export const finish = <E, E2>(
 ): Effect.Effect<Untyped, E2> =>
   Effect.matchCauseEffect(loop, {
     onSuccess: ({ outcome, response }) => Effect.andThen(settleStore(context), resultOf(context, outcome, response)),
-    onFailure: (cause) => {
-      const interrupted = Cause.hasInterruptsOnly(cause)
-      const outcome = interrupted ? "cancelled" : "failed"
-      return Effect.gen(function* () {
-        // From here on nothing is accepted: what was, is in the log or goes back. Who is refused finds the run ending.
-        context.ending()
-        yield* context.queues.close(outcome)
-        if (!context.journal.isUnavailable()) yield* storeEnd(context, outcome, cause)
+    onFailure: (cause) =>
+      Effect.gen(function* () {
+        const outcome = yield* RunEnd.stop(context, cause)
         yield* settleStore(context)
-        if (!interrupted) return yield* Effect.failCause(cause)
+        if (outcome === "failed") return yield* Effect.failCause(cause)
         // The interruption may have come while the end was being stored: the run had its answer.
         const { lastEnded } = context.journal.state()
         const stored = lastEnded?.runId === context.runId ? lastEnded.outcome : outcome
         return yield* resultOf(context, stored, lastResponse(context))
       })
-    }
   })
 
 /** The structured answer of a text, if the agent has one and the text encodes it. */
@@ -122,24 +113,6 @@ const counted = (journal: Journal): Journal => ({
       Effect.forEach(records, ({ payload }) => Metrics.count(payload), { discard: true })
     )
 })
-
-const storeEnd = <E>(context: RunContext.RunContext<E>, outcome: "cancelled" | "failed", cause: Cause.Cause<unknown>) =>
-  Effect.catch(
-    RunEnd.end(context, outcome, outcome === "failed" ? failureOf(cause) : undefined),
-    // The run's own failure is what the caller gets; an end that is not stored leaves the run to be resumed.
-    (error) => Effect.logWarning(`the end of run ${context.runId} is not stored: ${error.message}`)
-  )
-
-const failureOf = (cause: Cause.Cause<unknown>): Payload.Failure => {
-  const found = Cause.findError(cause)
-  const error = Result.isSuccess(found) ? found.success : Cause.squash(cause)
-  const tag = typeof error === "object" && error !== null && "_tag" in error ? String(error._tag) : "Defect"
-  const message = error instanceof Error ? error.message : String(error)
-  return { tag, message: Text.cut(message.toWellFormed(), maxErrorBytes) }
-}
-
-/** How much of an error's message the log has, in UTF-8 bytes: providers may send theirs back with the whole prompt in it. */
-const maxErrorBytes = 16 * 1024
 
 const lastResponse = <E>({ journal, runId }: RunContext.RunContext<E>): Payload.ModelResponded | undefined => {
   const last = journal.records().findLast(({ payload }) => payload._tag === "ModelResponded" && payload.runId === runId)

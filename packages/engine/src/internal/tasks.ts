@@ -44,7 +44,7 @@ type LookUpError = Effect.Error<ReturnType<typeof lookUp>>
 
 export interface Tasks {
   /** Starts the run of a task that is recorded. A run that cannot start settles its task as failed. */
-  readonly starter: (parent: ConversationId) => TaskStarter<unknown>
+  readonly starter: (parent: ConversationId) => TaskStarter
   /**
    * Looks what became of the tasks that the log has open and that nobody here works on. `find` is asked for an agent that
    * the one at work does not know: another one, who handed over, may have started it.
