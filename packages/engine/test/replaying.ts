@@ -24,7 +24,7 @@ export const replayed = <E = never, R = never>(log: Log, options: ReplayModel.Re
   }).pipe(Effect.provide(processOver(MemoryDatabase.make())))
 
 /** What is compared of a log: everything but the digests of tools that nobody has any more. */
-export const payloadsOf = (log: Log) =>
+const payloadsOf = (log: Log) =>
   log.map(({ payload }) =>
     payload._tag === "RunStarted" || payload._tag === "ModelResponded"
       ? { ...payload, toolsDigest: undefined }

@@ -28,7 +28,7 @@ import * as ScriptedModel from "./ScriptedModel.ts"
  * @since 0.1.0
  */
 export type Reply =
-  | { readonly _tag: "Response"; readonly step: RecordedStep; readonly then: Effect.Effect<void> }
+  | { readonly _tag: "Response"; readonly step: RecordedStep; readonly after: Effect.Effect<void> }
   | { readonly _tag: "Never"; readonly first: Effect.Effect<void> }
   | { readonly _tag: "Failure" }
 
@@ -85,7 +85,7 @@ export const make = (log: RecordedLog): Playback => {
       const found = check()
       if (found !== undefined) return Effect.fail(found)
       playback.advance()
-      return Effect.succeed({ _tag: "Response", step, then: Effect.void })
+      return Effect.succeed({ _tag: "Response", step, after: Effect.void })
     }
   }
   return playback
@@ -115,7 +115,7 @@ export const layerModel = (
           Effect.flatMap(replyTo(playback, options, request), (reply) =>
             reply._tag === "Never"
               ? Effect.andThen(reply.first, Effect.never)
-              : Effect.as(reply.then, partsOf(playback.log, reply.step))
+              : Effect.as(reply.after, partsOf(playback.log, reply.step))
           ),
         streamText: (request) =>
           Stream.unwrap(
@@ -124,7 +124,7 @@ export const layerModel = (
                 ? Stream.fromEffect(Effect.andThen(reply.first, Effect.never))
                 : Stream.concat(
                     Stream.fromIterable(ScriptedModel.split(partsOf(playback.log, reply.step))),
-                    Stream.fromEffectDrain(reply.then)
+                    Stream.fromEffectDrain(reply.after)
                   )
             )
           )

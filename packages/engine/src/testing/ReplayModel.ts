@@ -25,6 +25,7 @@ import { type ProjectionOptions, read, type RecordedLog } from "./RecordedLog.ts
 import * as ReplayAgents from "./ReplayAgents.ts"
 import * as ReplayPlan from "./ReplayPlan.ts"
 import * as Replaying from "./Replaying.ts"
+import { makeRewrite } from "./Rewrite.ts"
 
 export { Divergence } from "./Divergence.ts"
 export type { StopReason } from "./ReplayPlan.ts"
@@ -186,7 +187,7 @@ export const replay = <E = never, R = never>(
         log.conversationId,
         created?._tag === "ConversationCreated" ? created : undefined
       )
-      const rewrite = Replaying.makeRewrite(log, writer)
+      const rewrite = makeRewrite(log, writer)
       rewrite.made(0, 1)
       const stage = {
         playback,

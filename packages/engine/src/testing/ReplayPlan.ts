@@ -136,6 +136,17 @@ export const isOfLoop = ({ payload }: CanonicalRecord, runId: RunId): boolean =>
   }
 }
 
+/**
+ * The place of the response that had partly arrived when the run of a leg was ended, if one had.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const arrivedOf = ({ records }: RecordedLog, { end, to }: Leg): number | undefined => {
+  const payload = records[to]?.payload
+  return end._tag === "failed" && payload?._tag === "ModelResponded" ? to : undefined
+}
+
 // --- internal ---
 
 const legFrom = (log: RecordedLog, runId: RunId, from: number, isResumed: boolean): Leg => {
