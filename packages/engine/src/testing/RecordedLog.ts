@@ -218,7 +218,13 @@ const policiesAt = (log: Reading, index: number, runId: RunId) => {
   const policies = new Map<string, Pick<RecordedTool, "onCrash" | "onWaiting">>()
   for (const { attempt, callId, runId: of } of calls) {
     if (of !== runId || asked.has(callId)) continue
-    const fate = records.find(({ payload }) => "callId" in payload && payload.callId === callId)?.payload
+    const fate = records.find(
+      ({ payload }) =>
+        "callId" in payload &&
+        payload.callId === callId &&
+        // What the end of the run has settled, nothing had settled before.
+        !(payload._tag === "ToolCallSettled" && payload.outcome === "interrupted")
+    )?.payload
     if (fate === undefined) {
       if (wentOn) policies.set(callId, attempt === 0 ? { onWaiting: "omit" } : { onCrash: "omit" })
     } else if (attempt > 0) {
