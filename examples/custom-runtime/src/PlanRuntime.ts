@@ -53,11 +53,10 @@ export const resume = <E, R, A>(agent: Agent.Agent<E, R, A>, place: Place) =>
       const { conversationId } = place
       const open = RunContext.openRun({ journal, runId })
       if (open === undefined) return yield* new AgentError.NothingToResume({ conversationId, reason: "ended" })
-      const attempt = open.attempt + 1
       yield* RunContext.write({ journal, publish, runId }, [
         {
-          name: ["resumed", String(attempt)],
-          payload: { _tag: "RunResumed", runId, attempt, cause: "crash", agent: host.name }
+          name: ["resumed", String(open.attempt + 1)],
+          payload: { _tag: "RunResumed", runId, attempt: open.attempt + 1, cause: "crash", agent: host.name }
         }
       ])
       const decision = Recovery.classify(journal.state(), journal.records())
@@ -108,8 +107,8 @@ const carryOut = Effect.fnUntraced(function* <E>(
     yield* Delegation.follow(context)
     const { done, plan } = progress(context)
     // The plan is written without tools: they stay in the request, and none is called.
-    const asked = Step.respond(context, plan === undefined ? "none" : "auto")
-    const { messages, response } = yield* AgentLoop.keepingRequests(context, asked)
+    const step = Step.respond(context, plan === undefined ? "none" : "auto")
+    const { messages, response } = yield* AgentLoop.keepingRequests(context, step)
     const calls = CallFacts.callsOf(response)
     if (calls.length > 0) {
       if (yield* AgentLoop.act(context, response, calls, messages)) return { outcome: "awaiting-approval", response }

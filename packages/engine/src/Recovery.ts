@@ -97,13 +97,15 @@ export const isFinal = (response: Payload.ModelResponded): boolean =>
   !response.content.some((part) => part.type === "tool-call" && part.providerExecuted !== true)
 
 /**
- * Whether the last that the run has is an input, which is for the model. Behind requests, its response closes them.
+ * Whether an input of the run has no response behind it, also when calls were settled since. Behind requests for approval,
+ * the response to it closes them.
  *
  * @category deciding
  * @since 0.1.0
  */
 export const hasUnread = (records: ReadonlyArray<CanonicalRecord>, run: Pick<OpenRun, "runId">): boolean =>
-  records.findLast(({ payload }) => isStep(payload, run))?.payload._tag === "InputRecorded"
+  records.findLast(({ payload }) => isStep(payload, run) && payload._tag !== "ToolCallSettled")?.payload._tag ===
+  "InputRecorded"
 
 // --- internal ---
 

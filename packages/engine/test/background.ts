@@ -12,7 +12,7 @@ import { kit } from "./people.ts"
 import { conversationId } from "./support.ts"
 
 /** Its nth response is the nth turn, in whatever process. */
-export const helperOf = (turns: ReadonlyArray<ScriptedModel.Turn>) =>
+const helperOf = (turns: ReadonlyArray<ScriptedModel.Turn>) =>
   Agent.make({
     name: "helper",
     instructions: "Find out.",

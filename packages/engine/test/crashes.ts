@@ -72,7 +72,7 @@ export const drawFate = (roll: Dice): Fate => ({
 })
 
 /** What a handler was told when it began. */
-export interface Work {
+interface Work {
   readonly life: number
   readonly callId: string
   readonly name: string

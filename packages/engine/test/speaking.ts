@@ -40,7 +40,7 @@ export const textsOf = ({ prompt }: { readonly prompt: Prompt.Prompt }): Readonl
   )
 
 /** The inputs in the log, in order: kind, text, and id. */
-export const inputsOf = (id: Ids.ConversationId) =>
+const inputsOf = (id: Ids.ConversationId) =>
   Effect.map(recordsOf(id), (records) =>
     records.flatMap(({ payload }) => {
       if (payload._tag !== "InputRecorded") return []
