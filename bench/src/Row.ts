@@ -18,6 +18,8 @@ type RowId =
   | "memory-append"
   | "disk-bytes"
   | "observe-latency"
+  | "ledger-render"
+  | "ledger-record"
   | "engine-step"
   | "live-updates"
 

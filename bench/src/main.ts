@@ -15,6 +15,7 @@ import * as Append from "./rows/Append.ts"
 import * as Disk from "./rows/Disk.ts"
 import * as Engine from "./rows/Engine.ts"
 import * as Growth from "./rows/Growth.ts"
+import * as Ledger from "./rows/Ledger.ts"
 import * as Live from "./rows/Live.ts"
 import * as Memory from "./rows/Memory.ts"
 import * as Observe from "./rows/Observe.ts"
@@ -29,6 +30,7 @@ const parts: { readonly [name: string]: Part } = {
   memory: Memory.measure,
   disk: Disk.measure,
   observe: Observe.measure,
+  ledger: Ledger.measure,
   engine: Engine.measure,
   live: Live.measure
 }

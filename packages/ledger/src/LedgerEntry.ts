@@ -8,6 +8,7 @@
  */
 import { AgentName, ConversationId, RecordId, RunId } from "@colloquy/session/Ids"
 import * as Schema from "effect/Schema"
+import * as SchemaJITCompiler from "effect/schema/SchemaJITCompiler"
 import { ConversationKey } from "./ConversationKey.ts"
 
 const optional = Schema.optionalKey
@@ -111,6 +112,9 @@ export const LedgerEntry = Schema.Struct({
 })
 /** @since 0.1.0 */
 export interface LedgerEntry extends Schema.Schema.Type<typeof LedgerEntry> {}
+
+// Compiled decoders check an entry in a fraction of the time; where code generation is forbidden the interpreter stays.
+SchemaJITCompiler.enable(LedgerEntry.ast)
 
 /**
  * The decision of a turn that did what it set out to do.

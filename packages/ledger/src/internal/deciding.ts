@@ -32,8 +32,17 @@ export const decide = (
   row: Pick<Row, "at" | "conversationId" | "entry" | "sources">,
   maxEntries: number
 ): Decided<Recorded> => {
-  const known = rows.map((row) => ({ row, meta: metaOf(row) }))
   const { entryId, triggerIds, workKey } = entry
+  // Only rows that name this entry or one of its triggers can matter: reading what a row says costs more than looking.
+  const names = [entryId, ...triggerIds].map((id) => JSON.stringify(id))
+  const known = rows
+    .filter(
+      (row) =>
+        row.entryId === entryId ||
+        (workKey !== "" && row.workKey === workKey) ||
+        names.some((name) => row.meta.includes(name))
+    )
+    .map((row) => ({ row, meta: metaOf(row) }))
   const own: Meta = { decision: entry.decision, triggerIds, standsFor: [] }
   const there = known.find(({ meta, row }) => row.entryId === entryId || meta.standsFor.includes(entryId))
   if (there !== undefined) {
