@@ -8,7 +8,7 @@
  */
 import { maxIdBytes } from "@colloquy/session/Ids"
 import { byteLength } from "@colloquy/session/Text"
-import * as Option from "effect/Option"
+import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 
 /**

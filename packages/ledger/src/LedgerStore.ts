@@ -9,7 +9,7 @@
 import type { TenantId } from "@colloquy/session/Ids"
 import type { Eraser } from "@colloquy/session/Seams"
 import * as Context from "effect/Context"
-import * as Effect from "effect/Effect"
+import type * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Account } from "./Account.ts"

@@ -316,6 +316,8 @@ describe("a block", () => {
   )
 })
 
+const produced = (text: string) => PriorWork.render([{ calls: [], produced: text }])
+
 describe("what this turn has done", () => {
   it.effect("is nothing before the second iteration", () =>
     Effect.sync(() => assert.strictEqual(PriorWork.render([]), ""))
@@ -323,7 +325,6 @@ describe("what this turn has done", () => {
 
   it.effect("has 4,000 bytes of what was produced", () =>
     Effect.sync(() => {
-      const produced = (text: string) => PriorWork.render([{ calls: [], produced: text }])
       assert.include(produced("é".repeat(2_000)), "é".repeat(2_000))
       assert.notInclude(produced("é".repeat(2_000)), "not shown")
       assert.include(produced(`${"é".repeat(2_000)}x`), `${"é".repeat(2_000)}\n  [1 more bytes are not shown]`)

@@ -8,6 +8,12 @@ import * as LedgerSettings from "../src/LedgerSettings.ts"
 
 const { defaults } = LedgerSettings
 
+/** The settings that configuration gives. */
+const read = (config: unknown) =>
+  Effect.flatMap(LedgerSettings.LedgerSettings, ({ current }) => current).pipe(
+    Effect.provide(Layer.provide(LedgerSettings.layerConfig, ConfigProvider.layer(ConfigProvider.fromUnknown(config))))
+  )
+
 describe("settings of the ledger", () => {
   it.effect("are whole without being given any", () =>
     Effect.gen(function* () {
@@ -66,12 +72,6 @@ describe("settings of the ledger", () => {
 
   it.effect("come from configuration", () =>
     Effect.gen(function* () {
-      const read = (config: unknown) =>
-        Effect.flatMap(LedgerSettings.LedgerSettings, ({ current }) => current).pipe(
-          Effect.provide(
-            Layer.provide(LedgerSettings.layerConfig, ConfigProvider.layer(ConfigProvider.fromUnknown(config)))
-          )
-        )
       assert.deepStrictEqual(yield* read({}), defaults)
       const given = { conversationSession: { enabled: "false", maxEntries: "7" } }
       assert.deepStrictEqual(yield* read(given), { ...defaults, enabled: false, maxEntries: 7 })

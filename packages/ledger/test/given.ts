@@ -7,8 +7,8 @@ import { type Call, type LedgerEntry, Value } from "../src/LedgerEntry.ts"
 
 export const now = Date.UTC(2026, 2, 4, 9, 15, 4)
 export const fence = "7f3a9c2e"
-export const agent = AgentName.make("desk")
-export const conversationKey = ConversationKey.make("slack:D1")
+const agent = AgentName.make("desk")
+const conversationKey = ConversationKey.make("slack:D1")
 export const hour = 3_600_000
 
 export const whole = (value: unknown) => Value.cases.Whole.make({ text: JSON.stringify(value) })

@@ -57,17 +57,6 @@ export const make = ({
     yield* ledger.record({ ...turn.value, ...name })
   })
 
-  /** Nothing here stops a turn: what is missed stays noted, and is looked for again. */
-  const tolerated = (name: LedgerName, effect: Effect.Effect<void, unknown>) =>
-    Effect.catchCause(effect, (cause) =>
-      Cause.hasInterruptsOnly(cause)
-        ? Effect.interrupt
-        : Effect.andThen(
-            LedgerMetrics.count(LedgerMetrics.failures, { operation: "catch-up" }),
-            Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
-          )
-    )
-
   const begin = (name: LedgerName, turn: Seams.Turn, read: Reader) =>
     tolerated(
       name,
@@ -115,6 +104,17 @@ export const make = ({
 }
 
 // --- internal ---
+
+/** Nothing here stops a turn: what is missed stays noted, and is looked for again. */
+const tolerated = (name: LedgerName, effect: Effect.Effect<void, unknown>) =>
+  Effect.catchCause(effect, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.interrupt
+      : Effect.andThen(
+          LedgerMetrics.count(LedgerMetrics.failures, { operation: "catch-up" }),
+          Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
+        )
+  )
 
 /** A log may be long, and a run that never came to it is nowhere: behind so many other runs nobody looks. */
 const maxRunsBack = 50

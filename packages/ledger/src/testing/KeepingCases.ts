@@ -32,6 +32,8 @@ const unrecorded = (scenario: Scenario) =>
     return others.map(({ entryId }) => entryId)
   })
 
+const sources = (...ids: ReadonlyArray<string>) => ids.map((id) => RecordId.make(id))
+
 const nothing = { entries: 0, accounts: 0, begun: 0, aliases: 0 }
 
 /** The three who share a database: two tenants, and the store without any. */
@@ -208,7 +210,6 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
   make("erase: what was made of single records", (scenario) =>
     Effect.gen(function* () {
       const conversationId = scenario.conversationId()
-      const sources = (...ids: ReadonlyArray<string>) => ids.map((id) => RecordId.make(id))
       yield* scenario.recordAll([
         scenario.entry("a", { conversationId, sources: sources("r1", "r2") }),
         scenario.entry("b", { conversationId, sources: sources("r3") }),

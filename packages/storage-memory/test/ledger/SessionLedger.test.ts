@@ -175,10 +175,10 @@ describe("the switch", () => {
   })
 })
 
-describe("a store that fails", () => {
-  const counted = (operation: string) =>
-    Effect.map(Metric.value(Metric.withAttributes(LedgerMetrics.failures, { operation })), ({ count }) => count)
+const counted = (operation: string) =>
+  Effect.map(Metric.value(Metric.withAttributes(LedgerMetrics.failures, { operation })), ({ count }) => count)
 
+describe("a store that fails", () => {
   it.effect("on writing stops no turn, and is counted", () => {
     const { down, store } = failing()
     return Effect.gen(function* () {

@@ -29,7 +29,7 @@ export const turn = (name: string, fields: Partial<Turn.Turn> = {}): Turn.Turn =
   ...fields
 })
 
-export const unavailable = new LedgerUnavailable({
+const unavailable = new LedgerUnavailable({
   reason: "connection",
   retryable: true,
   detail: "the cable was pulled",
@@ -65,7 +65,7 @@ export const failing = () => {
 }
 
 /** The same fences every time. */
-export const fences = Layer.succeed(Fences.Fences, () => "7f3a9c2e")
+const fences = Layer.succeed(Fences.Fences, () => "7f3a9c2e")
 
 /** Session ledger, settings and store of one test. */
 export const ledgerOver = <A, E>(
