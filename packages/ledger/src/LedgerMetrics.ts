@@ -17,7 +17,7 @@ export const turns = Metric.counter("colloquy_ledger_turns", {
 })
 
 /**
- * Entries that were removed, by `cause`: `trimmed`, `swept`, `erased`.
+ * Entries that were removed, by `cause`: `trimmed`, `swept`.
  *
  * @category metrics
  * @since 0.1.0
@@ -28,7 +28,7 @@ export const removed = Metric.counter("colloquy_ledger_removed", {
 })
 
 /**
- * Reads and writes of a ledger that failed, by `operation`: `read`, `write`, `sweep`, `catch-up`.
+ * Reads and writes of a ledger that failed, by `operation`: `read`, `write`, `sweep`, `catch-up`, `condense`.
  *
  * @category metrics
  * @since 0.1.0

@@ -8,6 +8,8 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Prompt from "effect/ai/Prompt"
+import * as Tool from "effect/ai/Tool"
+import * as Context from "effect/Context"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"
 import type { CallOutcome, Delivery } from "./LedgerEntry.ts"
@@ -21,6 +23,23 @@ import * as TurnReport from "./TurnReport.ts"
  * @since 0.1.0
  */
 export type IsReadOnly = (tool: string) => boolean
+
+/**
+ * The tools of toolkits that are annotated with Effect AI's `Tool.Readonly`.
+ *
+ * @category constructors
+ * @since 0.1.0
+ */
+export const readOnlyOf = (
+  ...toolkits: ReadonlyArray<{ readonly tools: { readonly [name: string]: Tool.Any } }>
+): IsReadOnly => {
+  const names = new Set(
+    toolkits.flatMap(({ tools }) =>
+      Object.values(tools).flatMap((tool) => (Context.get(tool.annotations, Tool.Readonly) ? [tool.name] : []))
+    )
+  )
+  return (tool) => names.has(tool)
+}
 
 /**
  * Derives a turn from the records of one run, in order: of the first one that starts in them. Those of others do no harm.

@@ -33,10 +33,10 @@ import { LedgerSettings } from "./LedgerSettings.ts"
 import { LedgerStore, Tenants } from "./LedgerStore.ts"
 import { PastRuns } from "./PastRuns.ts"
 import * as Render from "./Render.ts"
-import { fromRun, type IsReadOnly } from "./RunTurn.ts"
+import { fromRun, type IsReadOnly, readOnlyOf } from "./RunTurn.ts"
 import type { Turn } from "./Turn.ts"
 
-export { fromRun }
+export { fromRun, readOnlyOf }
 
 /**
  * Why a turn is not recorded: the switch is off, it is not over or crashed, or nothing could find it again.
@@ -116,7 +116,7 @@ export class SessionLedger extends Context.Service<
  * @since 0.1.0
  */
 export interface Options {
-  /** Which tools are known to change nothing (default: none is). */
+  /** Which tools are known to change nothing (default: none is); see {@link readOnlyOf}. */
   readonly isReadOnly?: IsReadOnly | undefined
   readonly bounds?: Partial<Render.Bounds> | undefined
   /** For each rewrite by the auxiliary model (default 10 seconds). */
@@ -124,6 +124,8 @@ export interface Options {
 }
 
 /**
+ * The ledger as a value. Bounds that are no whole numbers of at least 1 are a defect: they stand in the program.
+ *
  * @category constructors
  * @since 0.1.0
  */
@@ -136,6 +138,10 @@ export const make = Effect.fnUntraced(function* (
   const pending = yield* Pending.make
   const condensing = yield* FiberMap.make<string, void, never>()
   const bounds: Render.Bounds = { ...Render.defaultBounds, ...options.bounds }
+  for (const [name, bytes] of Object.entries(bounds)) {
+    if (bytes === undefined || (Number.isSafeInteger(bytes) && bytes >= 1)) continue
+    return yield* Effect.die(new RangeError(`${name} is ${bytes}: it must be a whole number of bytes, at least 1`))
+  }
   const isReadOnly = options.isReadOnly ?? (() => false)
   const rewriter: Condense.Rewriter = {
     auxiliary: Option.getOrUndefined(yield* Effect.serviceOption(AuxiliaryModel)),
@@ -294,7 +300,7 @@ export const layerRecorder: Layer.Layer<never, never, SessionLedger | LedgerStor
  * @since 0.1.0
  */
 export interface RetentionOptions {
-  /** How often it sweeps (default 15 minutes); nothing younger than this is ever swept. */
+  /** How often it sweeps (default 15 minutes, at least a second); nothing younger than this is ever swept. */
   readonly interval?: Duration.Input | undefined
 }
 
@@ -314,7 +320,13 @@ export const layerRetention = ({ interval = "15 minutes" }: RetentionOptions = {
     Effect.gen(function* () {
       const { sweep } = yield* Tenants
       const settings = yield* LedgerSettings
-      yield* Effect.forkScoped(Retention.run({ sweep, settings, interval: Duration.fromInputUnsafe(interval) }))
+      const every = Duration.fromInputUnsafe(interval)
+      if (!(Duration.toMillis(every) >= 1_000)) {
+        return yield* Effect.die(
+          new RangeError(`the interval is ${Duration.format(every)}: it must be at least a second`)
+        )
+      }
+      yield* Effect.forkScoped(Retention.run({ sweep, settings, interval: every }))
     })
   )
 

@@ -1,8 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { RecordId, RunId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
+import * as Tool from "effect/ai/Tool"
+import * as Toolkit from "effect/ai/Toolkit"
 import * as Option from "effect/Option"
-import { fromRun } from "../src/RunTurn.ts"
+import * as Schema from "effect/Schema"
+import { fromRun, readOnlyOf } from "../src/RunTurn.ts"
 import * as TurnReport from "../src/TurnReport.ts"
 import { called, conversationId, ended, log, responded, runId, said, settled, started } from "./records.ts"
 
@@ -195,6 +198,13 @@ describe("a turn from the records of its run", () => {
       turn.calls.map(({ name, outcome, removed }) => [name, outcome, removed]),
       [["pay", "error", true]]
     )
+  })
+
+  it("knows which tools of a toolkit change nothing", () => {
+    const parameters = Schema.Struct({ at: Schema.String })
+    const look = Tool.make("look", { parameters }).annotate(Tool.Readonly, true)
+    const isReadOnly = readOnlyOf(Toolkit.make(look, Tool.make("write", { parameters })))
+    assert.deepStrictEqual(["look", "write", "unknown"].map(isReadOnly), [true, false, false])
   })
 
   it("does not mind the records of other runs behind it", () => {

@@ -226,12 +226,14 @@ const layerDrivers = (options: StorageOptions) =>
     })
   )
 
-/** Those of the program, and that of the ledgers. */
-const layerErasers = Layer.effect(
-  Erasers,
-  Effect.gen(function* () {
-    return [...(yield* Erasers), LedgerStore.eraser(yield* LedgerDriver)]
-  })
+/** Those of the program, and that of the ledgers. Fresh, since each storage of a program has its own. */
+const layerErasers = Layer.fresh(
+  Layer.effect(
+    Erasers,
+    Effect.gen(function* () {
+      return [...(yield* Erasers), LedgerStore.eraser(yield* LedgerDriver)]
+    })
+  )
 )
 
 const pragmas = ({ synchronous }: FileOptions): ReadonlyArray<string> => [

@@ -11,6 +11,7 @@ import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
 import * as Conversations from "@colloquy/store/Conversations"
 import { assert, describe, it } from "@effect/vitest"
+import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
@@ -300,6 +301,27 @@ describe("erasing", () => {
       assert.deepStrictEqual(yield* workKeys, ["m2"])
       assert.notInclude(yield* starts("m3"), "m1")
     }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("a conversation of one storage leaves the ledgers of another one of the program", () =>
+    Effect.gen(function* () {
+      const databases = [MemoryDatabase.make(), MemoryDatabase.make()] as const
+      // Built together, as the layers of a program are.
+      class Other extends Context.Service<Other, ConversationStore.ConversationStore["Service"]>()("Other") {}
+      const other = Layer.effect(Other, ConversationStore.ConversationStore).pipe(
+        Layer.provide(MemoryStorage.layerWith({ database: databases[1] }))
+      )
+      yield* Effect.gen(function* () {
+        yield* run("m1")
+        const lines = yield* ConversationStore.ConversationStore.use((store) =>
+          Stream.runCollect(store.exportLines({ conversationId }))
+        )
+        const elsewhere = yield* Other
+        yield* elsewhere.import(Stream.fromIterable(lines))
+        yield* elsewhere.erase({ conversationId })
+        assert.deepStrictEqual(yield* workKeys, ["m1"])
+      }).pipe(Effect.provide(Layer.merge(other, process(databases[0]))))
+    })
   )
 
   it.effect("a conversation of a tenant leaves those of others", () =>

@@ -4,6 +4,7 @@ import { AgentName } from "@colloquy/session/Ids"
 import { MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
 import * as Metric from "effect/Metric"
 import { TestClock } from "effect/testing"
 import { agent, failing, key, ledgerOver, turn } from "./given.ts"
@@ -144,6 +145,17 @@ describe("what a turn says", () => {
         '- post({"big":[not JSON: $: bigint has no JSON form],"circle":[not JSON: json-depth: 65 is over the maximum of 64; store deeply nested JSON as text],"date":[not JSON: $: Date has no JSON form, encode it explicitly],"list":[1],"x\ufffd":"y\ufffd"}) → success\n- post([nothing]) → success'
       )
     }).pipe(Effect.provide(memory))
+  )
+})
+
+describe("bounds", () => {
+  it.effect.each([{ injectedMaxBytes: 0 }, { injectedMaxBytes: -1 }, { newestMaxBytes: 1.5 }])(
+    "that are none are a fault of the program: %j",
+    (bounds) =>
+      Effect.gen(function* () {
+        const exit = yield* Effect.exit(Effect.provide(earlier(), ledgerOver(MemoryStorage.layer, { bounds })))
+        assert.isTrue(Exit.hasDies(exit))
+      })
   )
 })
 
