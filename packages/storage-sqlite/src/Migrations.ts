@@ -173,8 +173,9 @@ const settings = `CREATE TABLE settings (
     settings TEXT NOT NULL
   ) STRICT`
 
-// One piece of work has one row: the index of work keys leaves out the empty one, under which any number may stand. What a
-// turn has begun is known before its ledger has a row, so it is named by what names that.
+// One piece of work has one row: the index of work keys leaves out the empty one, under which any number may stand. A turn
+// that has begun is known before its ledger has a row, so it is named by what names that. Begun turns and aliases are few,
+// and erasing an agent is rare: they have no indexes beside their keys, which every file would pay a page for.
 const ledgers = [
   `CREATE TABLE ledgers (
     key INTEGER PRIMARY KEY,
@@ -186,7 +187,6 @@ const ledgers = [
     account TEXT,
     UNIQUE (tenant, conversation_key, agent)
   ) STRICT`,
-  "CREATE INDEX ledgers_agent ON ledgers (tenant, agent)",
   `CREATE TABLE ledger_entries (
     ledger INTEGER NOT NULL,
     ordinal INTEGER NOT NULL,
@@ -215,14 +215,12 @@ const ledgers = [
     at INTEGER NOT NULL,
     PRIMARY KEY (tenant, conversation_key, agent, entry_id)
   ) STRICT, WITHOUT ROWID`,
-  "CREATE INDEX ledger_begun_conversation ON ledger_begun (tenant, conversation)",
   `CREATE TABLE ledger_aliases (
     tenant TEXT NOT NULL,
     alias TEXT NOT NULL,
     target TEXT NOT NULL,
     PRIMARY KEY (tenant, alias)
-  ) STRICT, WITHOUT ROWID`,
-  "CREATE INDEX ledger_aliases_target ON ledger_aliases (tenant, target)"
+  ) STRICT, WITHOUT ROWID`
 ]
 
 const tableNames = [

@@ -355,7 +355,7 @@ describe("a disk that fills up under a group", () => {
       Effect.gen(function* () {
         const path = yield* smallDisk
         const ballast = join(path, "ballast")
-        writeFileSync(ballast, "x".repeat(300_000))
+        writeFileSync(ballast, "x".repeat(240_000))
         const filename = join(path, "conversations.db")
         const acknowledged = ids.map(() => 0)
         yield* Effect.scoped(
