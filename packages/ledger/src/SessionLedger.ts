@@ -25,7 +25,7 @@ import { entryIdOf } from "./internal/entryId.ts"
 import * as Pending from "./internal/pending.ts"
 import * as Recorder from "./internal/recorder.ts"
 import * as Retention from "./internal/retention.ts"
-import { done, type LedgerEntry } from "./LedgerEntry.ts"
+import type { LedgerEntry } from "./LedgerEntry.ts"
 import type { InvalidLedgerRequest, LedgerUnavailable } from "./LedgerError.ts"
 import * as LedgerMetrics from "./LedgerMetrics.ts"
 import type { Ledger, LedgerName, Recorded } from "./LedgerModel.ts"
@@ -369,7 +369,8 @@ const entryOf = (
   reply: turn.reply.toWellFormed(),
   ...(turn.completedWork === undefined ? {} : { completedWork: turn.completedWork.toWellFormed() }),
   ...(turn.blockedOn === undefined ? {} : { blockedOn: turn.blockedOn.toWellFormed() }),
-  decision: turn.decision === "" ? done : turn.decision.toWellFormed(),
+  // Nobody said how it ended: that is no success.
+  decision: turn.decision.trim() === "" ? "unknown" : turn.decision.toWellFormed(),
   sources: turn.sources ?? []
 })
 
