@@ -11,12 +11,19 @@ import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
 import * as Stdio from "effect/Stdio"
 import { readFileSync } from "node:fs"
+import { backupCommand } from "./commands/BackupCommand.ts"
 import { chatCommand } from "./commands/ChatCommand.ts"
+import { completionsCommand } from "./commands/CompletionsCommand.ts"
+import { eraseCommand } from "./commands/EraseCommand.ts"
 import { exportCommand } from "./commands/ExportCommand.ts"
+import { forkCommand } from "./commands/ForkCommand.ts"
 import { importCommand } from "./commands/ImportCommand.ts"
 import { listCommand } from "./commands/ListCommand.ts"
+import { migrateCommand } from "./commands/MigrateCommand.ts"
+import { redactCommand } from "./commands/RedactCommand.ts"
 import { resumeCommand } from "./commands/ResumeCommand.ts"
 import { showCommand } from "./commands/ShowCommand.ts"
+import { tailCommand } from "./commands/TailCommand.ts"
 import { verifyCommand } from "./commands/VerifyCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Output from "./Output.ts"
@@ -25,13 +32,20 @@ import { Db, Json } from "./Settings.ts"
 
 /** The verbs, in the order of the help. */
 const verbs = [
-  importCommand,
+  chatCommand,
+  resumeCommand,
   listCommand,
   showCommand,
+  tailCommand,
   verifyCommand,
+  importCommand,
   exportCommand,
-  chatCommand,
-  resumeCommand
+  forkCommand,
+  redactCommand,
+  eraseCommand,
+  backupCommand,
+  migrateCommand,
+  completionsCommand((): Command.Command.Any => root)
 ] as const
 
 const root = Command.make("colloquy").pipe(

@@ -3,7 +3,6 @@
  */
 import { ConversationId } from "@colloquy/session/Ids"
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
-import type { ConversationStore } from "@colloquy/store/ConversationStore"
 import type { ConversationNotFound } from "@colloquy/store/StoreError"
 import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
@@ -56,9 +55,6 @@ export class ConversationAbsent extends Schema.TaggedError<ConversationAbsent>("
   }
 }
 
-/** Everything that opening a database fails with. */
-export type DatabaseError = CliError.ShowHelp | DatabaseMissing | DatabaseUnsupported | SqliteStorage.OpenError
-
 /** The database that was named; without one the verb was used wrongly. */
 export const named = (verb: string): Effect.Effect<DatabaseName, CliError.ShowHelp, (typeof Db)["Identifier"]> =>
   Effect.flatMap(
@@ -83,23 +79,29 @@ export const absent = ({ conversationId }: ConversationNotFound) =>
   })
 
 /**
- * The store, for this verb. To `read`, the database must be there; to `write`, it is created where it is absent.
+ * The path of the file that was named, for a verb that works on files. To `read`, it must be there.
+ */
+export const file = Effect.fnUntraced(function* (
+  verb: string,
+  access: "read" | "write"
+): Effect.fn.Return<
+  string,
+  CliError.ShowHelp | DatabaseMissing | DatabaseUnsupported,
+  (typeof Db)["Identifier"] | FileSystem.FileSystem
+> {
+  const name = yield* named(verb)
+  if (name._tag === "Postgres") return yield* new DatabaseUnsupported({ database: describe(name) })
+  const { path } = name
+  const fs = yield* FileSystem.FileSystem
+  // An empty file is none either: opening it would make tables in it.
+  const info = yield* Effect.option(fs.stat(path))
+  const isThere = Option.isSome(info) && (info.value.type !== "File" || info.value.size > 0)
+  if (access === "read" && !isThere) return yield* new DatabaseMissing({ path })
+  return path
+})
+
+/**
+ * The stores, for this verb. To `read`, the database must be there; to `write`, it is created where it is absent.
  */
 export const layer = (verb: string, access: "read" | "write") =>
-  Layer.unwrap(
-    Effect.gen(function* (): Effect.fn.Return<
-      Layer.Layer<ConversationStore, SqliteStorage.OpenError>,
-      DatabaseError,
-      (typeof Db)["Identifier"] | FileSystem.FileSystem
-    > {
-      const name = yield* named(verb)
-      if (name._tag === "Postgres") return yield* new DatabaseUnsupported({ database: describe(name) })
-      const { path } = name
-      const fs = yield* FileSystem.FileSystem
-      // An empty file is none either: opening it would make tables in it.
-      const info = yield* Effect.option(fs.stat(path))
-      const isThere = Option.isSome(info) && (info.value.type !== "File" || info.value.size > 0)
-      if (access === "read" && !isThere) return yield* new DatabaseMissing({ path })
-      return SqliteStorage.layer({ filename: path })
-    })
-  )
+  Layer.unwrap(Effect.map(file(verb, access), (filename) => SqliteStorage.layer({ filename })))

@@ -29,6 +29,13 @@ export const timeText = (millis: number): string => {
   return Number.isNaN(time.getTime()) ? String(millis) : time.toISOString().slice(0, 19).replace("T", " ")
 }
 
+/** Bytes in the largest unit that leaves a number of at least 1. */
+export const bytesText = (bytes: number): string => {
+  const units = ["bytes", "KiB", "MiB", "GiB", "TiB"]
+  const power = Math.min(units.length - 1, bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10))
+  return power === 0 ? `${bytes} bytes` : `${(bytes / 1024 ** power).toFixed(1)} ${units[power]}`
+}
+
 /** `1 record`, `2 records`. */
 export const counted = (n: number, noun: string): string => `${n} ${noun}${n === 1 ? "" : "s"}`
 

@@ -34,19 +34,8 @@ export const transcriptPage = (
   ]
 }
 
-// --- internal ---
-
-const instructionCharacters = 400
-
-const titleOf = (records: ReadonlyArray<CanonicalRecord>): string | undefined => {
-  let title: string | undefined
-  for (const { payload } of records) {
-    if (payload._tag === "ConversationCreated" || payload._tag === "MetadataChanged") title = payload.title ?? title
-  }
-  return title
-}
-
-const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<string> => {
+/** The lines of one record; none for what only repeats what others say. */
+export const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<string> => {
   const { payload } = record
   const note = (text: string) => [style.faint(`· ${oneLine(text)}`)]
   switch (payload._tag) {
@@ -92,6 +81,18 @@ const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<strin
       return note(`${_tag} ${brief(fields)}`)
     }
   }
+}
+
+// --- internal ---
+
+const instructionCharacters = 400
+
+const titleOf = (records: ReadonlyArray<CanonicalRecord>): string | undefined => {
+  let title: string | undefined
+  for (const { payload } of records) {
+    if (payload._tag === "ConversationCreated" || payload._tag === "MetadataChanged") title = payload.title ?? title
+  }
+  return title
 }
 
 const responseTitle = ({ agent, model, partial, usage }: Payload.ModelResponded, style: Style): string => {

@@ -13,5 +13,6 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 NodeRuntime.runMain(Effect.provide(run, NodeServices.layer), {
   disableErrorReporting: true,
-  teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) && typeof exit.value === "number" ? exit.value : 130)
+  teardown: (exit, onExit) =>
+    onExit(Exit.isSuccess(exit) && typeof exit.value === "number" ? exit.value : Number(process.exitCode ?? 130))
 })

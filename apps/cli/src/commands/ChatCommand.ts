@@ -7,38 +7,20 @@
  */
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type { ConversationId } from "@colloquy/session/Ids"
-import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
-import * as Flag from "effect/cli/Flag"
 import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
-import * as Schema from "effect/Schema"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import * as OfflineAgent from "../OfflineAgent.ts"
 import { Output } from "../Output.ts"
+import { refuseUnfinished, takeoverFlag } from "../Takeover.ts"
 import { visible } from "../TerminalText.ts"
 import { conversationArgument } from "./ConversationArgument.ts"
-
-/**
- * A run of the conversation has not ended: it goes on in another process, or a crash cut it off. Nothing was written.
- *
- * @public
- */
-export class ConversationUnfinished extends Schema.TaggedError<ConversationUnfinished>(
-  "@colloquy/cli/ConversationUnfinished"
-)("ConversationUnfinished", { conversationId: Schema.String }) {
-  override get message() {
-    return (
-      `a run of ${this.conversationId} has not ended: finish it with colloquy resume ${this.conversationId}, ` +
-      `or close it and go on with --takeover`
-    )
-  }
-}
 
 export const chatCommand = Command.make(
   "chat",
@@ -48,10 +30,7 @@ export const chatCommand = Command.make(
       Argument.optional,
       Argument.withDescription("What to say; without it, each line of stdin that is not blank is a turn")
     ),
-    takeover: Flag.Boolean("takeover").pipe(
-      Flag.withDefault(false),
-      Flag.withDescription("Take over a conversation whose run has not ended; another process that runs it stops")
-    )
+    takeover: takeoverFlag
   },
   Effect.fn("colloquy.chat")(function* ({ conversation, message, takeover }) {
     if (!takeover) yield* refuseUnfinished(conversation)
@@ -78,14 +57,6 @@ export const turns = <E, R>(lines: Stream.Stream<string, E, R>, isTerminal: bool
 // --- internal ---
 
 const isSaid = (line: string): boolean => line.trim() !== ""
-
-const refuseUnfinished = Effect.fnUntraced(function* (conversationId: ConversationId) {
-  const store = yield* ConversationStore
-  const unfinished = store
-    .list({ status: "unfinished" })
-    .pipe(Stream.filter((summary) => summary.conversationId === conversationId))
-  if (Option.isSome(yield* Stream.runHead(unfinished))) return yield* new ConversationUnfinished({ conversationId })
-})
 
 const turn = Effect.fnUntraced(function* (conversationId: ConversationId, input: string) {
   const output = yield* Output

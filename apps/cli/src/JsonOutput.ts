@@ -1,0 +1,153 @@
+/**
+ * What verbs write with `--json`: a schema for each, which its type is derived from. `show` and `tail` write records as
+ * `@colloquy/session` has them (`CanonicalRecord`), `show --entries` its entries, `export` archives.
+ *
+ * Times are UTC in milliseconds, sizes are bytes, digests are hexadecimal. Fields may be added; none changes its meaning.
+ */
+import { Status } from "@colloquy/session/ConversationState"
+import { Digest } from "@colloquy/session/Digest"
+import { ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
+import { RunOutcome } from "@colloquy/session/Payload"
+import { Usage } from "@colloquy/session/Usage"
+import * as Schema from "effect/Schema"
+import { rules } from "./import/Repair.ts"
+
+const optional = Schema.optionalKey
+const Counts = Schema.Record(Schema.String, Schema.Natural)
+
+/** A line of `list`. */
+export const Listed = Schema.Struct({
+  conversationId: ConversationId,
+  title: optional(Schema.String),
+  status: Status,
+  records: Schema.Natural,
+  tail: Digest,
+  epoch: Schema.Natural,
+  createdAt: Schema.Int,
+  updatedAt: Schema.Int
+})
+export type Listed = typeof Listed.Type
+
+/** `import`: see `ImportReport`. */
+export const Import = Schema.Struct({
+  imported: Schema.Natural,
+  unchanged: Schema.Natural,
+  records: Schema.Natural,
+  renamedCallIds: Schema.Natural,
+  repairs: Schema.Array(
+    Schema.Struct({
+      conversationId: ConversationId,
+      kind: Schema.Literals(Object.keys(rules) as ReadonlyArray<keyof typeof rules>),
+      count: Schema.Natural
+    })
+  )
+})
+
+const Fault = Schema.Struct({ conversationId: ConversationId, sequence: Schema.Natural, reason: Schema.String })
+
+/** `verify`. */
+export const Verification = Schema.Struct({
+  ok: Schema.Boolean,
+  conversations: Schema.Natural,
+  records: Schema.Natural,
+  batches: Schema.Natural,
+  faults: Schema.Array(Fault),
+  prompts: optional(Schema.Natural),
+  repairs: optional(
+    Schema.Array(Schema.Struct({ conversationId: ConversationId, kind: Schema.String, count: Schema.Natural }))
+  )
+})
+
+/** `export --out`. `leftOut` counts what the form of others has no place for, by kind. */
+export const Export = Schema.Struct({
+  out: Schema.String,
+  conversations: Schema.Natural,
+  records: Schema.Natural,
+  leftOut: optional(Counts)
+})
+export type Export = typeof Export.Type
+
+/** A call that waits for a person. */
+export const Approval = Schema.Struct({
+  conversationId: ConversationId,
+  approvalId: ApprovalId,
+  runId: RunId,
+  agent: optional(Schema.String),
+  callId: ToolCallId,
+  name: Schema.String,
+  params: Schema.Unknown,
+  requestedAt: Schema.Int
+})
+export type Approval = typeof Approval.Type
+
+/** A turn of `chat`; `resume` and `decide`. */
+export const Turn = Schema.Struct({
+  conversationId: ConversationId,
+  runId: RunId,
+  outcome: Schema.Union([RunOutcome, Schema.Literal("awaiting-approval")]),
+  text: Schema.String,
+  usage: Usage,
+  approvals: optional(Schema.Array(Approval))
+})
+export type Turn = typeof Turn.Type
+
+/** `fork`. */
+export const Fork = Schema.Struct({
+  from: ConversationId,
+  into: ConversationId,
+  records: Schema.Natural,
+  tail: Digest
+})
+export type Fork = typeof Fork.Type
+
+/** `erase`; `pending` bytes go once nobody reads them any more. */
+export interface Erasure {
+  readonly conversationId: string
+  readonly alreadyErased: boolean
+  readonly removed: { readonly [table: string]: number }
+  readonly bytes: "gone" | "pending"
+  readonly copies: {
+    readonly forks: ReadonlyArray<string>
+    readonly children: ReadonlyArray<string>
+    readonly tables: { readonly [table: string]: number }
+  }
+  readonly cascaded: ReadonlyArray<Erasure>
+}
+export const Erasure = Schema.Struct({
+  conversationId: Schema.String,
+  alreadyErased: Schema.Boolean,
+  removed: Counts,
+  bytes: Schema.Literals(["gone", "pending"]),
+  copies: Schema.Struct({
+    forks: Schema.Array(Schema.String),
+    children: Schema.Array(Schema.String),
+    tables: Counts
+  }),
+  cascaded: Schema.Array(Schema.suspend((): Schema.Codec<Erasure> => Erasure))
+})
+
+/** `redact`; `sequences` are all records that lost their content, summaries of the named ones included. */
+export const Redaction = Schema.Struct({
+  conversationId: ConversationId,
+  sequences: Schema.Array(Schema.Natural),
+  removed: Counts,
+  bytes: Schema.Literals(["gone", "pending"]),
+  tail: Digest
+})
+export type Redaction = typeof Redaction.Type
+
+/** `migrate`. */
+export const Migration = Schema.Struct({ database: Schema.String, from: Schema.Natural, to: Schema.Natural })
+export type Migration = typeof Migration.Type
+
+/** `backup`. */
+export const Backup = Schema.Struct({
+  database: Schema.String,
+  destination: Schema.String,
+  pages: Schema.Natural,
+  bytes: Schema.Natural
+})
+export type Backup = typeof Backup.Type
+
+/** `completions`. */
+export const Completions = Schema.Struct({ shell: Schema.String, script: Schema.String })

@@ -1,0 +1,97 @@
+/**
+ * `colloquy erase <conversation>`: removes what was said in a conversation, for good.
+ */
+import { ConversationStore } from "@colloquy/store/ConversationStore"
+import type { ErasureReport } from "@colloquy/store/StoreModel"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Effect from "effect/Effect"
+import * as Schema from "effect/Schema"
+import * as Stdio from "effect/Stdio"
+import * as Database from "../Database.ts"
+import type * as Json from "../JsonOutput.ts"
+import { Output } from "../Output.ts"
+import { confirm } from "../Question.ts"
+import { oneLine } from "../TerminalText.ts"
+import { wrongUsage } from "../WrongUsage.ts"
+import { conversationArgument } from "./ConversationArgument.ts"
+
+/**
+ * The question whether to erase was not answered with yes. Nothing was erased.
+ *
+ * @public
+ */
+export class NotConfirmed extends Schema.TaggedError<NotConfirmed>("@colloquy/cli/NotConfirmed")("NotConfirmed", {
+  conversationId: Schema.String
+}) {
+  override get message() {
+    return `${this.conversationId} was not erased: answer y, or say --yes`
+  }
+}
+
+export const eraseCommand = Command.make(
+  "erase",
+  {
+    conversation: conversationArgument,
+    cascade: Flag.Boolean("cascade").pipe(
+      Flag.withDefault(false),
+      Flag.withDescription("Erase its forks and the conversations that it has started too")
+    ),
+    yes: Flag.Boolean("yes").pipe(
+      Flag.withAlias("y"),
+      Flag.withDefault(false),
+      Flag.withDescription("Do not ask; needed where stdin is no terminal")
+    )
+  },
+  Effect.fn("colloquy.erase")(
+    function* ({ cascade, conversation, yes }) {
+      if (!yes && !(yield* (yield* Stdio.Stdio).stdinIsTerminal)) {
+        return yield* wrongUsage("erase", "Erasing cannot be undone, and nobody can be asked here: say --yes")
+      }
+      yield* Effect.provide(
+        Effect.gen(function* () {
+          const output = yield* Output
+          const store = yield* ConversationStore
+          if (!yes) {
+            const what = cascade ? " and everything that was made of it" : ""
+            const isMeant = yield* confirm(`Erase ${oneLine(conversation)}${what}? This cannot be undone.`)
+            if (!isMeant) return yield* new NotConfirmed({ conversationId: conversation })
+          }
+          const report = yield* store.erase({ conversationId: conversation, cascade })
+          const json: Json.Erasure = report
+          yield* output.isJson ? output.json(json) : output.text(render(report))
+        }),
+        Database.layer("erase", "read")
+      )
+    },
+    Effect.catchTag("ConversationNotFound", Database.absent)
+  )
+).pipe(
+  Command.withDescription(
+    "Remove what was said in a conversation, for good; its id stays blocked, digests and envelopes stay"
+  ),
+  Command.withExamples([
+    { command: "colloquy erase ticket-42 --cascade --yes --db desk.db", description: "With everything made of it" }
+  ])
+)
+
+// --- internal ---
+
+const render = (report: ErasureReport): ReadonlyArray<string> => {
+  const { alreadyErased, bytes, cascaded, conversationId, copies, removed } = report
+  const counts = Object.entries(removed).map(([table, count]) => `${oneLine(table)} ${count}`)
+  const lines = [
+    `${oneLine(conversationId)} ${alreadyErased ? "was erased before" : "is erased"}` +
+      `${counts.length === 0 ? "" : `; removed: ${counts.join(", ")}`}`,
+    bytes === "gone"
+      ? "no byte of its content is left in the database; backups and archives keep theirs"
+      : "a reader still holds its bytes: erase it again once nobody reads"
+  ]
+  const held = [
+    ...copies.forks.map((id) => `fork ${oneLine(id)}`),
+    ...copies.children.map((id) => `started ${oneLine(id)}`),
+    ...Object.entries(copies.tables).map(([table, count]) => `${oneLine(table)} ${count}`)
+  ]
+  if (held.length > 0) lines.push(`copies are left: ${held.join(", ")}; erase them too with --cascade`)
+  return [...lines, ...cascaded.flatMap(render)]
+}
