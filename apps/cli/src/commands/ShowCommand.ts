@@ -8,12 +8,15 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import { entriesPage } from "../EntriesPage.ts"
+import * as OneRun from "../OneRun.ts"
 import { Output, toJson } from "../Output.ts"
 import { ansi, plain } from "../TerminalText.ts"
 import { transcriptPage } from "../TranscriptPage.ts"
+import { wrongUsage } from "../WrongUsage.ts"
 import { conversationArgument } from "./ConversationArgument.ts"
 
 export const showCommand = Command.make(
@@ -23,13 +26,28 @@ export const showCommand = Command.make(
     entries: Flag.Boolean("entries").pipe(
       Flag.withDefault(false),
       Flag.withDescription("Show the entries that applications list, in place of the records")
+    ),
+    run: Flag.String("run").pipe(
+      Flag.withMetavar("<beginning of its id>"),
+      Flag.optional,
+      Flag.withDescription("Show one run alone, with the exact context that its inputs were given")
     )
   },
   Effect.fn("colloquy.show")(
-    function* ({ conversation, entries }) {
+    function* ({ conversation, entries, run }) {
+      if (entries && Option.isSome(run)) return yield* wrongUsage("show", "Say --entries or --run, not both")
       const output = yield* Output
       const store = yield* ConversationStore
       const records = store.read({ conversationId: conversation })
+      if (Option.isSome(run)) {
+        const style = (yield* TerminalCapabilities.TerminalCapabilities).canColor ? ansi : plain
+        const one = yield* OneRun.find(conversation, run.value)
+        return yield* output.lines(
+          output.isJson
+            ? Stream.map(one, toJson)
+            : Stream.flattenIterable(Stream.map(one, (record) => OneRun.recordLines(record, style)))
+        )
+      }
       if (output.isJson) {
         return yield* output.lines(
           entries ? Stream.map(readEntries(conversation), toJson) : Stream.map(records, toJson)
@@ -44,7 +62,11 @@ export const showCommand = Command.make(
   )
 ).pipe(
   Command.provide(Database.layer("show", "read")),
-  Command.withDescription("Show a conversation: its messages, tool calls and runs")
+  Command.withDescription("Show a conversation: its messages, tool calls and runs"),
+  Command.withExamples([
+    { command: "colloquy show ticket-42 --db desk.db", description: "A page to read" },
+    { command: "colloquy show ticket-42 --run run-3f --db desk.db", description: "One run, as its model was given it" }
+  ])
 )
 
 // --- internal ---
