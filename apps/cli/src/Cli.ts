@@ -9,11 +9,14 @@ import * as Console from "effect/Console"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Logger from "effect/Logger"
+import * as References from "effect/References"
 import * as Stdio from "effect/Stdio"
 import { readFileSync } from "node:fs"
+import { approvalsCommand } from "./commands/ApprovalsCommand.ts"
 import { backupCommand } from "./commands/BackupCommand.ts"
 import { chatCommand } from "./commands/ChatCommand.ts"
 import { completionsCommand } from "./commands/CompletionsCommand.ts"
+import { decideCommand } from "./commands/DecideCommand.ts"
 import { eraseCommand } from "./commands/EraseCommand.ts"
 import { exportCommand } from "./commands/ExportCommand.ts"
 import { forkCommand } from "./commands/ForkCommand.ts"
@@ -34,6 +37,8 @@ import { Db, Json } from "./Settings.ts"
 const verbs = [
   chatCommand,
   resumeCommand,
+  approvalsCommand,
+  decideCommand,
   listCommand,
   showCommand,
   tailCommand,
@@ -86,6 +91,8 @@ export const run = Effect.gen(function* () {
               )
             : CliOutput.defaultPresenter.present(event)
       }),
+      // A call that is made again is no news at a command line; --log-level shows it.
+      Layer.succeed(References.MinimumLogLevel, "Warn"),
       Logger.layer([Logger.withConsoleError(Logger.formatSimple)])
     )
   )

@@ -72,7 +72,6 @@ export const Approval = Schema.Struct({
   conversationId: ConversationId,
   approvalId: ApprovalId,
   runId: RunId,
-  agent: optional(Schema.String),
   callId: ToolCallId,
   name: Schema.String,
   params: Schema.Unknown,

@@ -38,6 +38,8 @@ export class Output extends Context.Service<
     readonly lines: <E, R>(lines: Stream.Stream<string, E, R>) => Effect.Effect<void, E | OutputError, R>
     /** Writes the lines of a text. */
     readonly text: (lines: ReadonlyArray<string>) => Effect.Effect<void, OutputError>
+    /** Writes a piece of text as it is, without an end of line. */
+    readonly write: (piece: string) => Effect.Effect<void, OutputError>
     /** Writes one JSON value on a line. */
     readonly json: (value: unknown) => Effect.Effect<void, OutputError>
   }
@@ -64,6 +66,7 @@ export const layer = Layer.effect(
       isJson,
       lines,
       text: (all) => (all.length === 0 ? Effect.void : write(`${all.join("\n")}\n`)),
+      write: (piece) => (piece === "" ? Effect.void : write(piece)),
       json: (value) => write(`${toJson(value)}\n`)
     })
   })

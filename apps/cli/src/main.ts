@@ -13,6 +13,9 @@ for (const stream of [process.stdout, process.stderr]) stream.on("error", () => 
 
 NodeRuntime.runMain(Effect.provide(run, NodeServices.layer), {
   disableErrorReporting: true,
-  teardown: (exit, onExit) =>
+  teardown: (exit, onExit) => {
+    // A terminal that was read from would keep the process alive.
+    if (process.stdin.isTTY) process.stdin.unref()
     onExit(Exit.isSuccess(exit) && typeof exit.value === "number" ? exit.value : Number(process.exitCode ?? 130))
+  }
 })

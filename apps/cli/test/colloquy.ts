@@ -17,12 +17,17 @@ const compileCache = join(tmpdir(), "colloquy-cli-compile-cache")
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
 /** The environment of the children: nothing of the tester's own settings. */
-export const environment = {
+export const environment: { readonly [name: string]: string | undefined } = {
   ...process.env,
+  ANTHROPIC_API_KEY: undefined,
+  ANTHROPIC_BASE_URL: undefined,
   COLLOQUY_DB: undefined,
+  COLLOQUY_MODEL: undefined,
   FORCE_COLOR: undefined,
   NO_COLOR: "1",
-  NODE_COMPILE_CACHE: compileCache
+  NODE_COMPILE_CACHE: compileCache,
+  OPENAI_API_KEY: undefined,
+  OPENAI_BASE_URL: undefined
 }
 
 export interface Ended {
@@ -35,11 +40,14 @@ export class Folder {
   readonly path = mkdtempSync(join(root, "test-"))
 
   /** Runs `colloquy` with these arguments. */
-  readonly run = (...args: ReadonlyArray<string>): Promise<Ended> =>
+  readonly run = (...args: ReadonlyArray<string>): Promise<Ended> => this.runWith({}, ...args)
+
+  /** Runs it with these variables besides. */
+  readonly runWith = (more: { readonly [name: string]: string }, ...args: ReadonlyArray<string>): Promise<Ended> =>
     new Promise((resolve, reject) => {
       const child = spawn(process.execPath, ["--conditions=@colloquy/source", main, ...args], {
         cwd: this.path,
-        env: environment,
+        env: { ...environment, ...more },
         stdio: ["ignore", "pipe", "pipe"]
       })
       const stdout: Array<Buffer> = []
