@@ -17,6 +17,7 @@ import { backupCommand } from "./commands/BackupCommand.ts"
 import { chatCommand } from "./commands/ChatCommand.ts"
 import { completionsCommand } from "./commands/CompletionsCommand.ts"
 import { decideCommand } from "./commands/DecideCommand.ts"
+import { doctorCommand } from "./commands/DoctorCommand.ts"
 import { eraseCommand } from "./commands/EraseCommand.ts"
 import { exportCommand } from "./commands/ExportCommand.ts"
 import { forkCommand } from "./commands/ForkCommand.ts"
@@ -26,6 +27,7 @@ import { migrateCommand } from "./commands/MigrateCommand.ts"
 import { redactCommand } from "./commands/RedactCommand.ts"
 import { resumeCommand } from "./commands/ResumeCommand.ts"
 import { showCommand } from "./commands/ShowCommand.ts"
+import { statsCommand } from "./commands/StatsCommand.ts"
 import { tailCommand } from "./commands/TailCommand.ts"
 import { verifyCommand } from "./commands/VerifyCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
@@ -42,7 +44,9 @@ const verbs = [
   listCommand,
   showCommand,
   tailCommand,
+  statsCommand,
   verifyCommand,
+  doctorCommand,
   importCommand,
   exportCommand,
   forkCommand,

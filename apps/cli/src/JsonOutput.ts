@@ -10,6 +10,7 @@ import { ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session
 import { RunOutcome } from "@colloquy/session/Payload"
 import { Usage } from "@colloquy/session/Usage"
 import * as Schema from "effect/Schema"
+import { problems } from "./doctor/Problem.ts"
 import { rules } from "./import/Repair.ts"
 
 const optional = Schema.optionalKey
@@ -147,6 +148,51 @@ export const Backup = Schema.Struct({
   bytes: Schema.Natural
 })
 export type Backup = typeof Backup.Type
+
+/** `doctor`. */
+export const Diagnosis = Schema.Struct({
+  database: Schema.String,
+  ok: Schema.Boolean,
+  conversations: Schema.Natural,
+  problems: Schema.Array(
+    Schema.Struct({
+      problem: Schema.Literals(problems),
+      detail: Schema.String,
+      remedy: Schema.String,
+      conversationId: optional(ConversationId),
+      sequence: optional(Schema.Natural)
+    })
+  )
+})
+export type Diagnosis = typeof Diagnosis.Type
+
+const Ranked = Schema.Struct({ conversationId: ConversationId, records: Schema.Natural, bytes: Schema.Natural })
+
+/**
+ * `stats`. `bytes` are those of the records' payloads as JSON; `file` those of the database, with its log and all else that
+ * is in it. `days` are in UTC, oldest first; `slowest` are runs by the time from their start to their end.
+ */
+export const Statistics = Schema.Struct({
+  file: Schema.Struct({ bytes: Schema.Natural, logBytes: Schema.Natural }),
+  conversations: Schema.Natural,
+  byStatus: Counts,
+  records: Schema.Natural,
+  bytes: Schema.Natural,
+  byTag: Schema.Record(Schema.String, Schema.Struct({ records: Schema.Natural, bytes: Schema.Natural })),
+  runs: Counts,
+  tokens: Schema.Struct({ input: Schema.Natural, output: Schema.Natural }),
+  days: Schema.Array(Schema.Struct({ day: Schema.String, records: Schema.Natural, bytes: Schema.Natural })),
+  largest: Schema.Array(Ranked),
+  slowest: Schema.Array(
+    Schema.Struct({
+      conversationId: ConversationId,
+      runId: RunId,
+      milliseconds: Schema.Natural,
+      outcome: Schema.String
+    })
+  )
+})
+export type Statistics = typeof Statistics.Type
 
 /** `completions`. */
 export const Completions = Schema.Struct({ shell: Schema.String, script: Schema.String })

@@ -59,13 +59,17 @@ const settle = Effect.fnUntraced(function* (
   person: Person | undefined
 ) {
   let result = first
-  while (result.outcome === "awaiting-approval" && person !== undefined) {
-    const decisions = yield* ask(result.approvals, person)
-    if (decisions.length === 0) break
-    result = yield* Effect.scoped(run(decide(conversationId, decisions), person))
+  if (person !== undefined) {
+    let decisions = yield* ask(waitingIn(result), person)
+    while (decisions.length > 0) {
+      result = yield* Effect.scoped(run(decide(conversationId, decisions), person))
+      decisions = yield* ask(waitingIn(result), person)
+    }
   }
   yield* tell(conversationId, result)
 })
+
+const waitingIn = ({ approvals, outcome }: RunResult) => (outcome === "awaiting-approval" ? approvals : [])
 
 const run = Effect.fnUntraced(function* <E, R, E2>(begin: Begin<E, R, E2>, person: Person | undefined) {
   const output = yield* Output
