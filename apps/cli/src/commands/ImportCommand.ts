@@ -20,7 +20,9 @@ export const importCommand = Command.make(
   "import",
   {
     file: Argument.String("file").pipe(
-      Argument.withDescription("An archive, OpenAI chats (JSON or JSONL), or a session of pi (JSONL)")
+      Argument.withDescription(
+        "An archive, chats of OpenAI, Vercel's AI SDK or LangChain (JSON or JSONL), or a session of pi or Claude Code"
+      )
     ),
     format: Flag.Literals("format", formats).pipe(
       Flag.optional,

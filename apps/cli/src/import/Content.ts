@@ -1,7 +1,8 @@
 /**
  * Reads the content of messages: text, images, audio and files, as text or as an array of parts.
  *
- * The forms are those of OpenAI (see https://platform.openai.com/docs/api-reference/chat) and pi's `image`.
+ * The forms are those of OpenAI (see https://platform.openai.com/docs/api-reference/chat), and the images and documents of
+ * pi, Anthropic and LangChain.
  */
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Schema from "effect/Schema"
@@ -11,7 +12,7 @@ import { type Fields, isFields, present } from "./Fields.ts"
 type UserPart = Prompt.UserMessagePartEncoded
 
 /** Whose form of messages it is. */
-export type Source = "openai" | "pi"
+export type Source = "openai" | "pi" | "langchain" | "claude-code"
 
 /** The parts that are known, in order, and those that are not. */
 export interface Content {
@@ -63,7 +64,7 @@ export const withOptions = (
   fields === undefined ? {} : { options: { [provider]: fields as { readonly [name: string]: Schema.Json } } }
 
 /** Bytes in base64, as a data URL or another one says where they are. */
-const filePart = (url: string, fallbackType: string, fileName?: string): Prompt.FilePartEncoded | undefined => {
+export const fileAt = (url: string, fallbackType: string, fileName?: string): Prompt.FilePartEncoded | undefined => {
   const data = /^data:([^;,]+)[^,]*;base64,(.*)$/s.exec(url)
   if (data !== null) return present({ type: "file" as const, mediaType: data[1]!, data: data[2]!, fileName })
   if (!URL.canParse(url)) return undefined
@@ -78,6 +79,17 @@ const filePart = (url: string, fallbackType: string, fileName?: string): Prompt.
 // --- internal ---
 
 const textPart = (text: string): Prompt.TextPartEncoded => ({ type: "text", text })
+
+/** Where the bytes of an image or a document are: beside its type, or in an object of their own. */
+const readSource = (source: FieldReader): Prompt.FilePartEncoded | undefined => {
+  const mediaType = source.text("mimeType") ?? source.text("mime_type") ?? source.text("media_type") ?? "*/*"
+  source.take("source_type", (u) => (u === "base64" || u === "url" ? u : undefined))
+  source.take("type", (u) => (u === "base64" || u === "url" ? u : undefined))
+  const url = source.text("url")
+  if (url !== undefined) return fileAt(url, mediaType)
+  const data = source.text("data") ?? source.text("base64")
+  return data === undefined ? undefined : { type: "file", mediaType, data }
+}
 
 const readPart = (part: Fields, source: Source): UserPart | undefined => {
   const fields = new FieldReader(part)
@@ -104,13 +116,13 @@ const readPart = (part: Fields, source: Source): UserPart | undefined => {
             detail: "detail" in part ? undefined : image.text("detail")
           }))
         : { url: fields.text("image_url"), detail: undefined }
-      const file = image?.url === undefined ? undefined : filePart(image.url, "image/*")
+      const file = image?.url === undefined ? undefined : fileAt(image.url, "image/*")
       return file === undefined ? undefined : { ...file, ...rest(present({ detail: image?.detail })) }
     }
-    case "image": {
-      const data = fields.text("data")
-      if (data === undefined) return undefined
-      return { type: "file", mediaType: fields.text("mimeType") ?? "image/*", data, ...rest() }
+    case "image":
+    case "document": {
+      const file = fields.within("source", readSource) ?? readSource(fields)
+      return file === undefined ? undefined : { ...file, ...rest() }
     }
     case "input_audio": {
       const audio = fields.within("input_audio", (audio) => ({
@@ -123,7 +135,7 @@ const readPart = (part: Fields, source: Source): UserPart | undefined => {
     case "file": {
       const file = fields.within("file", (file) => {
         const data = file.text("file_data")
-        return data === undefined ? undefined : filePart(data, "application/octet-stream", file.text("filename"))
+        return data === undefined ? undefined : fileAt(data, "application/octet-stream", file.text("filename"))
       })
       return file === undefined ? undefined : { ...file, ...rest() }
     }

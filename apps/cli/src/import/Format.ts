@@ -1,12 +1,13 @@
 /**
- * Tells by its shape what a file holds: our archive, OpenAI's chat form, or a session of pi.
+ * Tells by its shape what a file holds: our archive, chats in one of several forms, or a session of a coding agent.
  */
 import { format as archiveFormat } from "@colloquy/store/Archive"
+import * as ChatForm from "./ChatForm.ts"
+import * as ClaudeCode from "./ClaudeCode.ts"
 import { isFields } from "./Fields.ts"
-import * as OpenAiChat from "./OpenAiChat.ts"
 import * as PiSession from "./PiSession.ts"
 
-export const formats = ["archive", "openai", "pi"] as const
+export const formats = ["archive", "openai", "vercel", "langchain", "pi", "claude-code"] as const
 export type Format = (typeof formats)[number]
 
 /** What a file holds, and whether a value stands on each line or the file is one JSON document. */
@@ -17,23 +18,30 @@ export interface Shape {
 
 /**
  * Judges by the first line that is not blank, parsed, or `undefined` where it is no JSON by itself (a document spread
- * over lines). Gives nothing for a shape that is not known.
+ * over lines, whose form is told by {@link ofDocument}). Gives nothing for a shape that is not known.
  */
 export const detect = (first: unknown): Shape | undefined => {
   if (isArchiveHeader(first)) return { format: "archive", layout: "lines" }
   if (PiSession.isSession(first) || PiSession.isEntry(first)) return { format: "pi", layout: "lines" }
-  if (OpenAiChat.isConversation(first)) return { format: "openai", layout: "lines" }
-  return first === undefined || isChatArray(first) ? { format: "openai", layout: "document" } : undefined
+  if (ClaudeCode.isEntry(first)) return { format: "claude-code", layout: "lines" }
+  if (first === undefined) return { format: "openai", layout: "document" }
+  if (ChatForm.isConversation(first)) return { format: ChatForm.formOf(first) ?? "openai", layout: "lines" }
+  const format = ofDocument(first)
+  return format === undefined ? undefined : { format, layout: "document" }
 }
+
+/** The form of a whole document: of its messages, or of its first conversation. */
+export const ofDocument = (document: unknown): ChatForm.Name | undefined =>
+  ChatForm.formOf(document) ?? (Array.isArray(document) ? ChatForm.formOf(document[0]) : undefined)
 
 /** The layout of a file whose format was named. Gives nothing where its first value is plainly of another shape. */
 export const layoutOf = (format: Format, first: unknown): Shape | undefined => {
   if (format === "archive") return { format, layout: "lines" }
-  if (format === "pi") {
+  if (format === "pi" || format === "claude-code") {
     const isEntry = first === undefined || (isFields(first) && typeof first["type"] === "string")
     return isEntry ? { format, layout: "lines" } : undefined
   }
-  if (OpenAiChat.isConversation(first)) return { format, layout: "lines" }
+  if (ChatForm.isConversation(first)) return { format, layout: "lines" }
   return first === undefined || Array.isArray(first) ? { format, layout: "document" } : undefined
 }
 
@@ -47,13 +55,10 @@ export const describe = (value: unknown): string => {
 
 /** What the formats look like, for a person to read. */
 export const known =
-  "known are an archive of ours, OpenAI chats (an object with messages, an array, or JSONL) and a session of pi; " +
-  `name one with --format ${formats.join("|")}`
+  "known are an archive of ours, chats of OpenAI, Vercel's AI SDK and LangChain (an object with messages, an array, or " +
+  `JSONL), and sessions of pi and Claude Code; name one with --format ${formats.join("|")}`
 
 // --- internal ---
 
 const isArchiveHeader = (u: unknown): boolean =>
   isFields(u) && isFields(u["header"]) && u["header"]["format"] === archiveFormat
-
-const isChatArray = (u: unknown): boolean =>
-  Array.isArray(u) && (OpenAiChat.isConversation(u[0]) || OpenAiChat.isMessage(u[0]))

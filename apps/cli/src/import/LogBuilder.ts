@@ -85,7 +85,7 @@ export class LogBuilder {
     this.pending.push(note)
   }
 
-  private readInput({ author, content, place }: Input): void {
+  private readInput({ author, content, inputId, place }: Input): void {
     this.endRun()
     this.flushNotes()
     const run = this.startRun(place)
@@ -95,7 +95,7 @@ export class LogBuilder {
       runId: run.runId,
       kind: "user",
       message: { role: "user", content },
-      ...present({ author })
+      ...present({ author, inputId })
     })
   }
 

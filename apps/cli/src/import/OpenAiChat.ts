@@ -14,7 +14,8 @@ import type { FinishReason } from "effect/ai/Response"
 import { parseArguments } from "./Arguments.ts"
 import * as Content from "./Content.ts"
 import { FieldReader } from "./FieldReader.ts"
-import { asIs, asMillis, asText, type Fields, isFields, present } from "./Fields.ts"
+import { asIs, asText, type Fields, isFields } from "./Fields.ts"
+import { toTranscript } from "./Metadata.ts"
 import type { RepairKind } from "./Repair.ts"
 import { fieldsNote, type Item, type Place, repairNote, type Transcript } from "./Transcript.ts"
 
@@ -30,21 +31,12 @@ export interface Conversation extends Fields {
 
 /** Reads a conversation whose text begins at this line. Total: what is no message becomes a note. */
 export const parse = (conversation: Conversation, line: number): Transcript => {
-  const { id: givenId, messages, title: givenTitle, ...rest } = conversation
-  const id = typeof givenId === "number" ? String(givenId) : asText(givenId)
-  const title = asText(givenTitle)
-  const metadata = {
-    ...present({ id: id === undefined ? givenId : undefined, title: title === undefined ? givenTitle : undefined }),
-    ...rest
-  }
-  return {
-    id,
-    title,
-    metadata: Object.keys(metadata).length === 0 ? undefined : metadata,
-    at: asMillis(rest["created_at"]) ?? asMillis(rest["created"]),
-    place: { line },
-    items: messages.flatMap((message, i) => readMessage(message, { line, message: i + 1 }, asText(rest["model"])))
-  }
+  const model = asText(conversation["model"])
+  return toTranscript(
+    conversation,
+    line,
+    conversation.messages.flatMap((message, i) => readMessage(message, { line, message: i + 1 }, model))
+  )
 }
 
 // --- internal ---

@@ -48,6 +48,8 @@ export interface Input extends ItemBase {
   readonly _tag: "Input"
   readonly content: ReadonlyArray<Prompt.UserMessagePartEncoded>
   readonly author?: string | undefined
+  /** As the file names it. */
+  readonly inputId?: string | undefined
 }
 
 /** The model answered. Ids of calls are those of the file, repeated or not storable as they may be. */

@@ -12,10 +12,11 @@ import * as Path from "effect/Path"
 import type { PlatformError } from "effect/PlatformError"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
+import * as ChatForm from "./ChatForm.ts"
+import * as ClaudeCode from "./ClaudeCode.ts"
 import * as Format from "./Format.ts"
 import { FileUnreadable, type TranscriptError, TranscriptRejected } from "./ImportError.ts"
 import * as Lines from "./Lines.ts"
-import * as OpenAiChat from "./OpenAiChat.ts"
 import * as PiSession from "./PiSession.ts"
 import type { Transcript } from "./Transcript.ts"
 
@@ -49,7 +50,11 @@ export const open = Effect.fn("TranscriptFile.open")(function* (file: string, fo
     const detail = `it begins with ${value === undefined ? "text that is no JSON" : Format.describe(value)}; ${Format.known}`
     return yield* new TranscriptRejected({ file, reason: "format", line: number, detail })
   }
-  return { file, stem: path.parse(file).name, bytes, shape }
+  const stem = path.parse(file).name
+  if (value !== undefined || format !== undefined) return { file, stem, bytes, shape }
+  // A document over several lines tells its form only as a whole.
+  const whole = parseJson(yield* wholeText(lines({ file, bytes })))
+  return { file, stem, bytes, shape: { ...shape, format: Format.ofDocument(whole) ?? shape.format } }
 })
 
 /** The lines of a file, decoded; `onBytes` is told of each piece that was read. */
@@ -75,12 +80,20 @@ export const transcripts = (
 ): Stream.Stream<Transcript, TranscriptError, FileSystem.FileSystem> => {
   const { file, shape } = source
   const written = Stream.filter(lines(source, onBytes), isWritten)
-  if (shape.layout === "document") return readDocument(file, lines(source, onBytes))
+  const form = ChatForm.isName(shape.format) ? shape.format : "openai"
+  if (shape.layout === "document") return readDocument(file, form, lines(source, onBytes))
   const values = Stream.mapEffect(written, ({ number, text }) => {
     const value = parseJson(text)
     return value === undefined ? Effect.fail(torn(file, number)) : Effect.succeed({ line: number, value })
   })
-  return shape.format === "pi" ? sessions(values) : Stream.mapEffect(values, (value) => readChat(file, value))
+  switch (shape.format) {
+    case "pi":
+      return sessions(values, () => (line) => PiSession.isSession(line), PiSession.parse)
+    case "claude-code":
+      return sessions(values, startsClaudeSession, ClaudeCode.parse)
+    default:
+      return Stream.mapEffect(values, (value) => readChat(file, form, value))
+  }
 }
 
 // --- internal ---
@@ -98,23 +111,32 @@ const parseJson = (text: string): unknown => {
   }
 }
 
-const readChat = (file: string, { line, value }: PiSession.Line): Effect.Effect<Transcript, TranscriptRejected> =>
-  OpenAiChat.isConversation(value)
-    ? Effect.succeed(OpenAiChat.parse(value, line))
+const readChat = (
+  file: string,
+  form: ChatForm.Name,
+  { line, value }: PiSession.Line
+): Effect.Effect<Transcript, TranscriptRejected> =>
+  ChatForm.isConversation(value)
+    ? Effect.succeed(ChatForm.forms[form].parse(value, line))
     : Effect.fail(noConversation(file, line, value))
 
-/** Gathers lines up to the next `session` line. */
-const sessions = <E, R>(values: Stream.Stream<PiSession.Line, E, R>): Stream.Stream<Transcript, E, R> =>
+/** Gathers lines up to the next one that begins a session. */
+const sessions = <E, R>(
+  values: Stream.Stream<PiSession.Line, E, R>,
+  starts: () => (line: unknown) => boolean,
+  parse: (lines: ReadonlyArray<PiSession.Line>) => Transcript
+): Stream.Stream<Transcript, E, R> =>
   Stream.suspend(() => {
+    const isStart = starts()
     let open: Array<PiSession.Line> = []
     const take = () => {
       const session = open
       open = []
-      return session.length === 0 ? [] : [PiSession.parse(session)]
+      return session.length === 0 ? [] : [parse(session)]
     }
     const ended = Stream.flattenIterable(
       Stream.map(values, (value) => {
-        const before = PiSession.isSession(value.value) ? take() : []
+        const before = isStart(value.value) ? take() : []
         open.push(value)
         return before
       })
@@ -122,23 +144,33 @@ const sessions = <E, R>(values: Stream.Stream<PiSession.Line, E, R>): Stream.Str
     return Stream.concat(ended, Stream.flattenIterable(Stream.sync(take)))
   })
 
+/** A session has one id; the next one begins with another, at a line that continues none. */
+const startsClaudeSession = () => {
+  let session: string | undefined
+  return (line: unknown) => {
+    const isOther = ClaudeCode.isOther(session, line)
+    session = isOther || session === undefined ? (ClaudeCode.sessionOf(line) ?? session) : session
+    return isOther
+  }
+}
+
+const wholeText = <E, R>(all: Stream.Stream<Lines.Line, E, R>) =>
+  Effect.map(Stream.runCollect(Stream.map(all, ({ text }) => text)), (texts) => texts.join("\n"))
+
 const readDocument = <E, R>(
   file: string,
+  form: ChatForm.Name,
   all: Stream.Stream<Lines.Line, E, R>
 ): Stream.Stream<Transcript, E | TranscriptRejected, R> =>
   Stream.flattenIterable(
     Stream.fromEffect(
       Effect.gen(function* () {
-        const text = (yield* Stream.runCollect(Stream.map(all, ({ text }) => text))).join("\n")
-        const value = yield* Effect.fromResult(parseDocument(file, text))
-        if (OpenAiChat.isConversation(value)) return [OpenAiChat.parse(value, 1)]
-        if (!Array.isArray(value) || value.length === 0) return yield* noConversation(file, 1, value)
-        if (!OpenAiChat.isConversation(value[0]) && OpenAiChat.isMessage(value[0])) {
-          return [OpenAiChat.parse({ messages: value }, 1)]
-        }
-        return yield* Effect.forEach(value, (one, i) =>
-          OpenAiChat.isConversation(one)
-            ? Effect.succeed(OpenAiChat.parse(one, 1))
+        const value = yield* Effect.fromResult(parseDocument(file, yield* wholeText(all)))
+        const conversations = ChatForm.conversationsIn(value, form)
+        if (conversations === undefined) return yield* noConversation(file, 1, value)
+        return yield* Effect.forEach(conversations, (one, i) =>
+          ChatForm.isConversation(one)
+            ? Effect.succeed(ChatForm.forms[form].parse(one, 1))
             : Effect.fail(noConversation(file, 1, one, i + 1))
         )
       })
