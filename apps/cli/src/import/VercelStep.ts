@@ -37,6 +37,16 @@ export const readStep = (
   ]
 }
 
+/** Options are keyed by provider already; what else a part has stands under our name for the format. */
+export const optionsOf = (fields: FieldReader, name: string): { readonly options?: Prompt.ProviderOptions } => {
+  const known = fields.take(name, (u) => (isFields(u) && Object.values(u).every(isFields) ? u : undefined))
+  const rest = Content.withOptions("vercel", fields.rest()).options
+  if (known === undefined) return rest === undefined ? {} : { options: rest }
+  // They were parsed from JSON, and each is an object.
+  const options = known as { readonly [provider: string]: Schema.JsonObject }
+  return { options: { ...options, ...rest } }
+}
+
 // --- internal ---
 
 interface Step {
@@ -163,14 +173,4 @@ const addResult = (
   if (isProviders) {
     step.content.push({ type: "tool-result", id, name, isFailure, result: value, providerExecuted: true })
   } else step.results.push({ _tag: "Result", callId: id, name, isFailure, result: value, place, at })
-}
-
-/** Options are keyed by provider already; what else a part has stands under our name for the format. */
-const optionsOf = (fields: FieldReader, name: string): { readonly options?: Prompt.ProviderOptions } => {
-  const known = fields.take(name, (u) => (isFields(u) && Object.values(u).every(isFields) ? u : undefined))
-  const rest = Content.withOptions("vercel", fields.rest()).options
-  if (known === undefined) return rest === undefined ? {} : { options: rest }
-  // They were parsed from JSON, and each is an object.
-  const options = known as { readonly [provider: string]: Schema.JsonObject }
-  return { options: { ...options, ...rest } }
 }

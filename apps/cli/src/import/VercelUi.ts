@@ -13,7 +13,7 @@ import { asIs, asText, type Fields, isFields, present } from "./Fields.ts"
 import { toTranscript } from "./Metadata.ts"
 import type { Conversation } from "./OpenAiChat.ts"
 import { fieldsNote, type Item, type Place, repairNote, type Transcript } from "./Transcript.ts"
-import { readStep } from "./VercelStep.ts"
+import { optionsOf, readStep } from "./VercelStep.ts"
 
 /** Whether a JSON value is one message. */
 export const isMessage = (u: unknown): boolean =>
@@ -109,7 +109,7 @@ const readUserPart = (part: Fields): Prompt.UserMessagePartEncoded | undefined =
     case "text": {
       const text = fields.text("text")
       fields.take("state", (u) => (u === "done" ? u : undefined))
-      return text === undefined ? undefined : { type: "text", text, ...Content.withOptions("vercel", fields.rest()) }
+      return text === undefined ? undefined : { type: "text", text, ...optionsOf(fields, "providerMetadata") }
     }
     case "file":
       return readFile(fields)
@@ -129,7 +129,7 @@ const readFile = (fields: FieldReader): Prompt.FilePartEncoded | undefined => {
       : data === undefined
         ? undefined
         : present({ type: "file" as const, mediaType, data, fileName: name })
-  return file === undefined ? undefined : { ...file, ...Content.withOptions("vercel", fields.rest()) }
+  return file === undefined ? undefined : { ...file, ...optionsOf(fields, "providerMetadata") }
 }
 
 /** The parts between the marks of steps; without a mark there is one step. */
