@@ -16,7 +16,7 @@ import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import { run } from "../src/Cli.ts"
 
-export interface Terminal {
+interface Terminal {
   /** Types a line. */
   readonly type: (line: string) => Effect.Effect<void>
   /** Types Ctrl-D. */

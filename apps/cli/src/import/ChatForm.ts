@@ -8,18 +8,20 @@ import type { Transcript } from "./Transcript.ts"
 import * as VercelUi from "./VercelUi.ts"
 
 /** A conversation as these forms have it: its messages, and whatever else is known of it. */
-export type Conversation = OpenAiChat.Conversation
+type Conversation = OpenAiChat.Conversation
 
-export interface ChatForm {
+interface ChatForm {
   /** Whether a JSON value is one message of this form. */
   readonly isMessage: (u: unknown) => boolean
   /** Reads a conversation whose text begins at this line. Total: what is no message becomes a note. */
   readonly parse: (conversation: Conversation, line: number) => Transcript
 }
 
-export const forms = { openai: OpenAiChat, vercel: VercelUi, langchain: LangChain } satisfies {
-  readonly [name: string]: ChatForm
-}
+export const forms = {
+  openai: { isMessage: OpenAiChat.isMessage, parse: OpenAiChat.parse },
+  vercel: { isMessage: VercelUi.isMessage, parse: VercelUi.parse },
+  langchain: { isMessage: LangChain.isMessage, parse: LangChain.parse }
+} satisfies { readonly [name: string]: ChatForm }
 export type Name = keyof typeof forms
 
 /** The form of this name, of whatever else a file may hold. */
