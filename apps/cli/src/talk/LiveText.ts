@@ -1,7 +1,7 @@
 /**
  * A run as text that appears on a terminal while it goes on: what the model says piece by piece, its calls, their results.
  */
-import type { RunEvent } from "@colloquy/engine/RunEvent"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { brief, resultLine } from "../MessageText.ts"
 import { oneLine, type Style, visible } from "../TerminalText.ts"
 

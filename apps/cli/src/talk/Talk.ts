@@ -7,7 +7,7 @@
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type * as Approvals from "@colloquy/engine/Approvals"
 import type { ResumeOptions, RunHandle, RunResult } from "@colloquy/engine/Run"
-import type { RunEvent } from "@colloquy/engine/RunEvent"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { ConversationId } from "@colloquy/session/Ids"
 import type * as Cause from "effect/Cause"
 import * as Console from "effect/Console"

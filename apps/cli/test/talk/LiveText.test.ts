@@ -1,4 +1,4 @@
-import { RunEvent } from "@colloquy/engine/RunEvent"
+import { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { assert, describe, it } from "@effect/vitest"
 import { LiveText } from "../../src/talk/LiveText.ts"
 import { plain } from "../../src/TerminalText.ts"
