@@ -22,6 +22,13 @@ beforeAll(async () => {
   assert.strictEqual((await template.run("import", "a.jsonl", "--db", "a.db")).code, 0)
 })
 
+const versionOf = (home: Folder): number => {
+  const database = new DatabaseSync(join(home.path, "a.db"), { readOnly: true })
+  const version = Number(database.prepare("PRAGMA user_version").get()?.["user_version"])
+  database.close()
+  return version
+}
+
 const filled = (): Folder => {
   const home = folder()
   home.copy(template, "a.db")
@@ -130,8 +137,11 @@ describe("migrate", () => {
     const home = folder()
     copyFileSync(fixture, join(home.path, "a.db"))
     const first = oneOf(Json.Migration, await home.run("migrate", ...into))
-    assert.deepStrictEqual(first, { database: "a.db", from: 1, to: 2 })
-    assert.match((await home.run("migrate", "--db", "a.db")).stdout, /^a\.db is at version 2 already$/m)
+    const current = versionOf(template)
+    assert.isAbove(current, 1)
+    assert.deepStrictEqual(first, { database: "a.db", from: 1, to: current })
+    const second = await home.run("migrate", "--db", "a.db")
+    assert.include(second.stdout.split("\n"), `a.db is at version ${current} already`)
     assert.isTrue(await isWhole(home))
   })
 
