@@ -82,7 +82,8 @@ export const make = ({
     if (!enabled || conversationKey === undefined || !isReproducible(conversationKey)) return undefined
     if (pastRuns !== undefined) yield* begin({ agent, conversationKey }, turn, pastRuns)
     return yield* ledger.earlier({ agent, conversationKey, visibleRuns }).pipe(
-      Effect.map(({ text }) => (text === "" ? undefined : `${text}\n\n${Render.taskHeading}`)),
+      // The task comes in a part of its own, which a provider may put right behind this one.
+      Effect.map(({ text }) => (text === "" ? undefined : Render.userMessage({ earlier: text, task: "" }))),
       Effect.catch((error) =>
         Effect.as(
           Effect.logError(`run ${turn.runId} has no history of ${conversationKey}: ${error.message}`),

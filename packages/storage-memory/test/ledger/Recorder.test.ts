@@ -131,7 +131,7 @@ describe("a run under a key", () => {
       const block = yield* run("m2")
       assert.include(block, "Please do m1.")
       assert.include(block, "You replied: I did m1.")
-      assert.isTrue(block?.endsWith("\n\n## Task"))
+      assert.isTrue(block?.endsWith("\n\n## Task\n\n"))
       assert.deepStrictEqual(yield* workKeys, ["m1", "m2"])
     }).pipe(Effect.provide(fresh()))
   )
