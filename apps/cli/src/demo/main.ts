@@ -10,13 +10,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as ApprovalScene from "./ApprovalScene.ts"
 import * as CrashScene from "./CrashScene.ts"
+import * as LedgerScene from "./LedgerScene.ts"
 import * as LongScene from "./LongScene.ts"
 import * as TalkScene from "./TalkScene.ts"
 
 const walk = Effect.fn("demo")(function* (directory: string) {
   const database = join(directory, "desk.db")
   const payments = join(directory, "payments.jsonl")
-  for (const { play } of [CrashScene, TalkScene, ApprovalScene, LongScene]) yield* play(database, payments)
+  for (const { play } of [CrashScene, TalkScene, ApprovalScene, LongScene, LedgerScene]) yield* play(database, payments)
 })
 
 Effect.acquireUseRelease(
