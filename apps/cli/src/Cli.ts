@@ -22,6 +22,7 @@ import { eraseCommand } from "./commands/EraseCommand.ts"
 import { exportCommand } from "./commands/ExportCommand.ts"
 import { forkCommand } from "./commands/ForkCommand.ts"
 import { importCommand } from "./commands/ImportCommand.ts"
+import { ledgerCommand } from "./commands/LedgerCommand.ts"
 import { listCommand } from "./commands/ListCommand.ts"
 import { migrateCommand } from "./commands/MigrateCommand.ts"
 import { redactCommand } from "./commands/RedactCommand.ts"
@@ -52,6 +53,7 @@ const verbs = [
   forkCommand,
   redactCommand,
   eraseCommand,
+  ledgerCommand,
   backupCommand,
   migrateCommand,
   completionsCommand((): Command.Command.Any => root)

@@ -12,6 +12,7 @@ import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type DatabaseName, describe } from "./DatabaseName.ts"
 import { Db } from "./Settings.ts"
+import { pathOf } from "./WrongUsage.ts"
 
 /**
  * There is no database where the verb should read one. Nothing was created.
@@ -64,19 +65,19 @@ export const named = (verb: string): Effect.Effect<DatabaseName, CliError.ShowHe
       onNone: () =>
         Effect.fail(
           new CliError.ShowHelp({
-            commandPath: ["colloquy", verb],
+            commandPath: pathOf(verb),
             errors: [new CliError.MissingOption({ option: "db" })]
           })
         )
     })
   )
 
+/** What messages call the database that was named. */
+export const title = Effect.map(Db, Option.match({ onSome: describe, onNone: () => "the database" }))
+
 /** Says of a conversation that the store does not find where it was looked for. */
 export const absent = ({ conversationId }: ConversationNotFound) =>
-  Effect.flatMap(Db, (name) => {
-    const database = Option.match(name, { onSome: describe, onNone: () => "the database" })
-    return Effect.fail(new ConversationAbsent({ conversationId, database }))
-  })
+  Effect.flatMap(title, (database) => Effect.fail(new ConversationAbsent({ conversationId, database })))
 
 /**
  * The path of the file that was named, for a verb that works on files. To `read`, it must be there.

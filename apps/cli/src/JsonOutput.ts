@@ -4,9 +4,12 @@
  *
  * Times are UTC in milliseconds, sizes are bytes, digests are hexadecimal. Fields may be added; none changes its meaning.
  */
+import { Account } from "@colloquy/ledger/Account"
+import { ConversationKey } from "@colloquy/ledger/ConversationKey"
+import { LedgerEntry } from "@colloquy/ledger/LedgerEntry"
 import { Status } from "@colloquy/session/ConversationState"
 import { Digest } from "@colloquy/session/Digest"
-import { ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
+import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
 import { RunOutcome } from "@colloquy/session/Payload"
 import { Usage } from "@colloquy/session/Usage"
 import * as Schema from "effect/Schema"
@@ -196,3 +199,58 @@ export type Statistics = typeof Statistics.Type
 
 /** `completions`. */
 export const Completions = Schema.Struct({ shell: Schema.String, script: Schema.String })
+
+const LedgerName = Schema.Struct({ conversationKey: ConversationKey, agent: AgentName })
+const LedgerRemoved = Schema.Struct({
+  entries: Schema.Natural,
+  accounts: Schema.Natural,
+  begun: Schema.Natural,
+  aliases: Schema.Natural
+})
+
+/** A line of `ledger list`. `gone` counts turns that are not kept any more; `lastAt` is absent where nobody knows it. */
+export const LedgerListed = Schema.Struct({
+  ...LedgerName.fields,
+  entries: Schema.Natural,
+  gone: Schema.Natural,
+  lastAt: optional(Schema.Int)
+})
+export type LedgerListed = typeof LedgerListed.Type
+
+/** A line of `ledger show`: one agent's ledger, oldest entry first. `account` is the rewrite of older turns, if any. */
+export const LedgerShown = Schema.Struct({
+  ...LedgerName.fields,
+  gone: Schema.Natural,
+  entries: Schema.Array(Schema.Struct({ ordinal: Schema.Natural, attempts: Schema.Natural, entry: LedgerEntry })),
+  unreadable: Schema.Array(Schema.Struct({ ordinal: Schema.Natural, entryId: Schema.String, reason: Schema.String })),
+  account: optional(Account)
+})
+export type LedgerShown = typeof LedgerShown.Type
+
+/** `ledger render`: `text` is the block; turns stand in it whole, are covered by a rewrite, or are not shown. */
+export const LedgerRendered = Schema.Struct({
+  ...LedgerName.fields,
+  text: Schema.String,
+  bytes: Schema.Natural,
+  whole: Schema.Natural,
+  condensed: Schema.Natural,
+  leftOut: Schema.Natural
+})
+export type LedgerRendered = typeof LedgerRendered.Type
+
+/** `ledger sweep`: what was from before the time `before`. */
+export const LedgerSweep = Schema.Struct({ before: Schema.Int, removed: LedgerRemoved })
+export type LedgerSweep = typeof LedgerSweep.Type
+
+/** `ledger erase`: what it was told to erase, one of three, and how much that was. */
+export const LedgerErasure = Schema.Struct({
+  conversationKey: optional(ConversationKey),
+  agent: optional(AgentName),
+  conversationId: optional(ConversationId),
+  removed: LedgerRemoved
+})
+export type LedgerErasure = typeof LedgerErasure.Type
+
+/** `ledger alias`: `alias` stands for `of`. */
+export const LedgerAlias = Schema.Struct({ alias: ConversationKey, of: ConversationKey })
+export type LedgerAlias = typeof LedgerAlias.Type

@@ -3,8 +3,11 @@
  */
 import * as CliError from "effect/cli/CliError"
 
+/** The names on the way to a verb: `ledger show` is a verb of a group. */
+export const pathOf = (verb: string): ReadonlyArray<string> => ["colloquy", ...verb.split(" ")]
+
 export const wrongUsage = (verb: string, message: string): CliError.ShowHelp =>
   new CliError.ShowHelp({
-    commandPath: ["colloquy", verb],
+    commandPath: pathOf(verb),
     errors: [new CliError.ValidationError({ message })]
   })

@@ -26,6 +26,12 @@ const verbs: { readonly [verb: string]: ReadonlyArray<string> } = {
   fork: ["a", "b"],
   redact: ["a", "1", "--reason", "x"],
   erase: ["a", "--yes"],
+  "ledger list": [],
+  "ledger show": ["slack:D1"],
+  "ledger render": ["slack:D1"],
+  "ledger sweep": ["--older-than", "30d", "--yes"],
+  "ledger erase": ["slack:D1", "--yes"],
+  "ledger alias": ["slack:D2", "slack:D1"],
   backup: ["b.db"],
   migrate: [],
   completions: ["bash"]
@@ -52,9 +58,9 @@ describe("every verb", () => {
   it.concurrent("is in the help, and has its own", async () => {
     const home = folder()
     const help = (await home.run("--help")).stdout
-    for (const verb of Object.keys(verbs)) assert.match(help, new RegExp(`^ +${verb} `, "m"))
+    for (const verb of Object.keys(verbs)) assert.match(help, new RegExp(`^ +${verb.split(" ")[0]} `, "m"))
     const all = await Promise.all(
-      Object.keys(verbs).map(async (verb) => [verb, await home.run(verb, "--help")] as const)
+      Object.keys(verbs).map(async (verb) => [verb, await home.run(...verb.split(" "), "--help")] as const)
     )
     for (const [verb, { code, stderr, stdout }] of all) {
       assert.deepStrictEqual([code, stderr], [0, ""], verb)
@@ -68,14 +74,14 @@ describe("every verb", () => {
     it.concurrent(`says of Postgres that it comes later, without its password: ${verb}`, async () => {
       const home = filled()
       const database = ["--db", "postgres://me:secret@host/db", "--json"]
-      const { code, stderr, stdout } = await home.run(verb, ...args, ...database)
+      const { code, stderr, stdout } = await home.run(...verb.split(" "), ...args, ...database)
       assert.deepStrictEqual([code, stdout, errorOf(stderr).tag], [1, "", "DatabaseUnsupported"])
       assert.match(errorOf(stderr).message, /later release.*--db/)
       assert.notMatch(stderr, /secret/)
     })
 
     it.concurrent(`asks for a database: ${verb}`, async () => {
-      const { code, stderr, stdout } = await filled().run(verb, ...args, "--json")
+      const { code, stderr, stdout } = await filled().run(...verb.split(" "), ...args, "--json")
       assert.deepStrictEqual([code, stdout, errorOf(stderr).tag], [2, "", "MissingOption"])
     })
   }
@@ -101,7 +107,7 @@ describe("progress", () => {
     const home = filled()
     for (const [verb, args] of Object.entries(verbs)) {
       if (["tail", "resume", "decide"].includes(verb)) continue
-      const { stderr, stdout } = await home.run(verb, ...args, "--db", "a.db")
+      const { stderr, stdout } = await home.run(...verb.split(" "), ...args, "--db", "a.db")
       // oxlint-disable-next-line no-control-regex -- bars are drawn with them
       assert.notMatch(stdout + stderr, /\r|\u001b/, verb)
     }

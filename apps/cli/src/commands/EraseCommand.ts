@@ -6,28 +6,12 @@ import type { ErasureReport } from "@colloquy/store/StoreModel"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
-import * as Schema from "effect/Schema"
-import * as Stdio from "effect/Stdio"
 import * as Database from "../Database.ts"
 import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
-import { confirm } from "../Question.ts"
+import { ensureMeant, refuseUnasked, yesFlag } from "../Question.ts"
 import { oneLine } from "../TerminalText.ts"
-import { wrongUsage } from "../WrongUsage.ts"
 import { conversationArgument } from "./ConversationArgument.ts"
-
-/**
- * The question whether to erase was not answered with yes. Nothing was erased.
- *
- * @public
- */
-export class NotConfirmed extends Schema.TaggedError<NotConfirmed>("@colloquy/cli/NotConfirmed")("NotConfirmed", {
-  conversationId: Schema.String
-}) {
-  override get message() {
-    return `${this.conversationId} was not erased: answer y, or say --yes`
-  }
-}
 
 export const eraseCommand = Command.make(
   "erase",
@@ -37,25 +21,18 @@ export const eraseCommand = Command.make(
       Flag.withDefault(false),
       Flag.withDescription("Erase its forks and the conversations that it has started too")
     ),
-    yes: Flag.Boolean("yes").pipe(
-      Flag.withAlias("y"),
-      Flag.withDefault(false),
-      Flag.withDescription("Do not ask; needed where stdin is no terminal")
-    )
+    yes: yesFlag
   },
   Effect.fn("colloquy.erase")(
     function* ({ cascade, conversation, yes }) {
-      if (!yes && !(yield* (yield* Stdio.Stdio).stdinIsTerminal)) {
-        return yield* wrongUsage("erase", "Erasing cannot be undone, and nobody can be asked here: say --yes")
-      }
+      yield* refuseUnasked("erase", yes, "Erasing")
       yield* Effect.provide(
         Effect.gen(function* () {
           const output = yield* Output
           const store = yield* ConversationStore
           if (!yes) {
             const what = cascade ? " and everything that was made of it" : ""
-            const isMeant = yield* confirm(`Erase ${oneLine(conversation)}${what}? This cannot be undone.`)
-            if (!isMeant) return yield* new NotConfirmed({ conversationId: conversation })
+            yield* ensureMeant(`Erase ${oneLine(conversation)}${what}?`, `${conversation} was not erased`)
           }
           const report = yield* store.erase({ conversationId: conversation, cascade })
           const json: Json.Erasure = report
