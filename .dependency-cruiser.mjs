@@ -15,6 +15,12 @@ const layers = {
 
 const code = "^(packages|apps|examples)/[^/]+/(src|test)|^bench/"
 
+/** What loads where there is nothing of Node. */
+const forBrowsers = [
+  "^packages/session/src/(CanonicalRecord|Conversation|ConversationEntry|ConversationPrompt|Ids|Payload|Usage)[.]ts$",
+  "^packages/capabilities/src/(ConversationView|LiveUpdate)[.]ts$"
+]
+
 export default {
   forbidden: [
     { name: "unresolvable", severity: "error", from: { path: code }, to: { couldNotResolve: true } },
@@ -27,6 +33,13 @@ export default {
       severity: "error",
       from: { path: "^(packages|apps)/[^/]+/src", pathNot: "/testing/" },
       to: { path: "/(test|src/testing)/", pathNot: "^packages/engine/src/testing/" }
+    },
+    {
+      // A page reads records and updates with the schemas and folds that wrote them.
+      name: "browser-loadable",
+      severity: "error",
+      from: { path: forBrowsers },
+      to: { path: "^(node:)?(buffer|crypto|fs|path)$", reachable: true }
     },
     ...Object.entries(layers).map(([name, allowed]) => ({
       name: `layer-${name}`,

@@ -5,7 +5,7 @@
  * more call, its start and result, the answer, the end. Starts and ends are small, what people, models and tools say is
  * larger. Ids are as long as real ones.
  */
-import { type CanonicalRecord, Digest, Ids, type Payload } from "@colloquy/session"
+import { type CanonicalRecord, DerivedId, Digest, Ids, type Payload } from "@colloquy/session"
 
 export type Batch = CanonicalRecord.Batch
 export type NewRecord = CanonicalRecord.NewRecord
@@ -17,7 +17,7 @@ export const runLength = 12
 export const record = (place: number): NewRecord => {
   const run = Math.floor((place - 1) / runLength)
   const { name, payload } = place === 0 ? creation : inRun(run, (place - 1) % runLength)
-  const id = place === 0 ? Ids.derive("created") : Ids.derive("run", runId(run), ...name)
+  const id = place === 0 ? DerivedId.derive("created") : DerivedId.derive("run", runId(run), ...name)
   return { recordId: Ids.RecordId.make(id), at: 1_764_500_000_000 + place * 800, payload }
 }
 

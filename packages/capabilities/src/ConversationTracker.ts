@@ -23,7 +23,7 @@ import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as LiveChannel from "./internal/liveChannel.ts"
-import { type Cursor, LiveUpdate } from "./LiveUpdate.ts"
+import type { Cursor, LiveUpdate } from "./LiveUpdate.ts"
 import type { RunEvent } from "./RunEvent.ts"
 
 /**
@@ -285,5 +285,10 @@ const storedAfter = (store: ConversationStore["Service"], conversationId: Conver
   store.read({ conversationId, after }).pipe(
     // Nothing is stored yet.
     Stream.catchTag("ConversationNotFound", () => Stream.empty),
-    Stream.map((record) => LiveUpdate.Recorded({ cursor: { sequence: record.sequence }, record, stored: true }))
+    Stream.map((record): LiveUpdate => ({
+      _tag: "Recorded",
+      cursor: { sequence: record.sequence },
+      record,
+      stored: true
+    }))
   )

@@ -8,10 +8,11 @@ import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Schema from "effect/Schema"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
-import { ConversationTracker, ConversationView, type LiveUpdate, RunEvent } from "../src/index.ts"
+import { ConversationTracker, ConversationView, LiveUpdate, RunEvent } from "../src/index.ts"
 
 const conversationId = Ids.ConversationId.make("ticket-42")
 const runId = Ids.RunId.make("r1")
@@ -65,6 +66,12 @@ const watching = Effect.fnUntraced(function* (
   yield* settled
   return { seen, fiber }
 })
+
+const Line = Schema.fromJsonString(LiveUpdate.LiveUpdate)
+
+/** What a page gets, which reads updates from the JSON that a server sends. */
+const sent = (updates: ReadonlyArray<LiveUpdate.LiveUpdate>) =>
+  Effect.forEach(updates, (update) => Effect.flatMap(Schema.encodeEffect(Line)(update), Schema.decodeEffect(Line)))
 
 /** Lets every fiber that can go on do so. */
 const settled = Effect.forEach(Array.from({ length: 20 }), () => Effect.yieldNow, { discard: true })
@@ -174,6 +181,7 @@ describe("updates", () => {
       yield* TestClock.adjust("100 millis")
       yield* settled
       assert.deepStrictEqual(wordsOf(seen).at(-1), "Text 0 Or")
+      assert.deepStrictEqual(yield* sent(seen), seen, "sent as JSON")
     }).pipe(Effect.provide(withUpdates))
   )
 
@@ -288,6 +296,7 @@ describe("joining from a cursor", () => {
       )
       assert.strictEqual(view.coming?.text, "Two or three")
       assert.deepStrictEqual(viewOf([...early.seen, ...early.seen]), view, "seen twice")
+      assert.deepStrictEqual(viewOf(yield* sent(early.seen)), view, "sent as JSON")
       assert.deepStrictEqual(viewOf([...early.seen, ...late.seen]).records, view.records, "joined twice")
       assert.strictEqual(viewOf([...early.seen, ...late.seen]).coming?.text, "Two or three")
       // The response is recorded: what had come of it is gone from the view.

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { ConversationId, derive } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { ConversationId } from "@colloquy/session/Ids"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"

@@ -3,7 +3,7 @@
  *
  * @since 0.1.0
  */
-import { derive } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Tool from "effect/ai/Tool"
 import * as Context from "effect/Context"

@@ -1,4 +1,4 @@
-import { Digest, Ids, Seams } from "@colloquy/session"
+import { DerivedId, Digest, Ids, Seams } from "@colloquy/session"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
@@ -95,7 +95,7 @@ describe("a call that needs approval", () => {
       assert.strictEqual(result.runId, "r1")
       assert.deepStrictEqual(result.approvals, [])
       assert.deepStrictEqual(ran, ["pay A1"])
-      assert.deepStrictEqual(keys, [Ids.derive(conversationId, "c1")])
+      assert.deepStrictEqual(keys, [DerivedId.derive(conversationId, "c1")])
       assert.deepStrictEqual(yield* taleFrom("approved"), [
         "approved",
         "resumed 2 decision clerk",

@@ -1,4 +1,4 @@
-import { Ids } from "@colloquy/session"
+import { DerivedId, Ids } from "@colloquy/session"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -56,9 +56,9 @@ describe("a background agent", () => {
           "ended completed"
         ])
         const last = (yield* prompts)[1]!.content.at(-1)!
-        assert.include(JSON.stringify(last), JSON.stringify({ taskId: Ids.derive("task", "c1") }))
+        assert.include(JSON.stringify(last), JSON.stringify({ taskId: DerivedId.derive("task", "c1") }))
         assert.deepStrictEqual((yield* tale(child)).slice(1), [
-          `start ${Ids.derive("task", Ids.derive("task", "c1"))}`,
+          `start ${DerivedId.derive("task", DerivedId.derive("task", "c1"))}`,
           "input user"
         ])
         yield* open

@@ -1,5 +1,5 @@
 /** An agent with another one that works beside it. */
-import { Ids } from "@colloquy/session"
+import { DerivedId, Ids } from "@colloquy/session"
 import { ConversationStore } from "@colloquy/store"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -39,7 +39,7 @@ export const task = (id: string, input = "find out") => ({ id, name: "start_help
 
 /** The child conversation of a call. */
 export const childOf = (callId: string, id: string = conversationId) =>
-  Ids.ConversationId.make(Ids.derive(id, "task", callId))
+  Ids.ConversationId.make(DerivedId.derive(id, "task", callId))
 
 /** The tag of what something failed with, or that it died. */
 export const failureTag = (cause: Cause.Cause<{ readonly _tag: string }>): string => {

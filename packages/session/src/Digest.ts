@@ -15,18 +15,10 @@
  */
 import { Buffer } from "node:buffer"
 import { hash } from "node:crypto"
-import * as Schema from "effect/Schema"
 import type { BatchId, RecordId } from "./Ids.ts"
+import { Digest } from "./internal/digestText.ts"
 
-/**
- * A SHA-256 digest as 64 lower-case hex digits.
- *
- * @category models
- * @since 0.1.0
- */
-export const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).pipe(Schema.brand("Digest"))
-/** @since 0.1.0 */
-export type Digest = typeof Digest.Type
+export { Digest }
 
 /**
  * How long a digest is as bytes.

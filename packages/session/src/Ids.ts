@@ -1,15 +1,13 @@
 /**
- * The identifiers of a conversation, and ids derived from what a thing is.
+ * The identifiers of a conversation.
  *
  * An id is any well-formed text of 1 to 512 UTF-8 bytes without control characters. The library never invents a
- * conversation id: the app chooses it. Everything that a run writes has a derived id, so that a retry after a crash
- * writes the same ids and is recognised.
+ * conversation id: the app chooses it.
  *
  * @since 0.1.0
  */
-import { hash } from "node:crypto"
 import * as Schema from "effect/Schema"
-import { byteLength, cut } from "./Text.ts"
+import { byteLength } from "./Text.ts"
 
 /**
  * The longest an id may be, in UTF-8 bytes.
@@ -148,29 +146,7 @@ export const TenantId = Id.pipe(Schema.brand("TenantId"))
 /** @since 0.1.0 */
 export type TenantId = typeof TenantId.Type
 
-/**
- * Joins parts to one id text: two different tuples never give the same one.
- *
- * **Details**
- *
- * Parts are joined by `/`; inside a part `~` becomes `~0` and `/` becomes `~1` (the escapes of
- * [RFC 6901](https://www.rfc-editor.org/rfc/rfc6901)). A result over {@link maxIdBytes} keeps its beginning and ends
- * with `~2` and the SHA-256 of the whole; no escaped text contains `~2`.
- *
- * @category constructors
- * @since 0.1.0
- */
-export const derive = (...parts: readonly [string, ...Array<string>]): string => {
-  const joined = parts.map(escapePart).join("/")
-  if (joined.length * 3 <= maxIdBytes || byteLength(joined) <= maxIdBytes) return joined
-  const mark = `~2${hash("sha256", joined, "hex")}`
-  return cut(joined, maxIdBytes - mark.length) + mark
-}
-
 // --- internal ---
 
 // The general category Cc: U+0000 to U+001F and U+007F to U+009F.
 const controlCharacter = /\p{Cc}/u
-
-const escapePart = (part: string): string =>
-  part.includes("~") || part.includes("/") ? part.replaceAll("~", "~0").replaceAll("/", "~1") : part

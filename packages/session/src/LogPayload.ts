@@ -4,7 +4,7 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Digest } from "./Digest.ts"
+import { Digest } from "./internal/digestText.ts"
 import { AgentName, ConversationId, RecordId, SubmissionId, ToolCallId } from "./Ids.ts"
 import { define, Json, Text } from "./internal/definePayload.ts"
 import { Usage } from "./Usage.ts"

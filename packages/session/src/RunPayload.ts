@@ -5,7 +5,7 @@
  */
 import * as Response from "effect/ai/Response"
 import * as Schema from "effect/Schema"
-import { Digest } from "./Digest.ts"
+import { Digest } from "./internal/digestText.ts"
 import * as EncodedMessage from "./EncodedMessage.ts"
 import { AgentName, ApprovalId, RunId, ToolCallId } from "./Ids.ts"
 import { define, inOrder, Json, Text } from "./internal/definePayload.ts"

@@ -1,10 +1,8 @@
 /**
- * Cuts text by UTF-8 bytes without splitting a code point.
+ * Counts and cuts text by UTF-8 bytes, without splitting a code point.
  *
  * @since 0.1.0
  */
-import { Buffer } from "node:buffer"
-
 /**
  * The longest beginning of `text` that has at most `maxBytes` UTF-8 bytes and ends between code points.
  *
@@ -27,9 +25,13 @@ export const cut = (text: string, maxBytes: number): string => {
  * @category text
  * @since 0.1.0
  */
-export const byteLength = (text: string): number => Buffer.byteLength(text)
+export const byteLength = (text: string): number =>
+  nodeBuffer === undefined ? encoder.encode(text).byteLength : nodeBuffer.byteLength(text)
 
 // --- internal ---
+
+// Node's own counts without encoding; browsers have none.
+const nodeBuffer = "Buffer" in globalThis ? globalThis.Buffer : undefined
 
 // `encodeInto` writes whole code points only: https://encoding.spec.whatwg.org/#dom-textencoder-encodeinto
 const encoder = new TextEncoder()

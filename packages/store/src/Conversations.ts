@@ -7,7 +7,8 @@
  * @since 0.1.0
  */
 import * as ConversationEntry from "@colloquy/session/ConversationEntry"
-import { BatchId, type ConversationId, derive, ProducerId, RecordId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { BatchId, type ConversationId, ProducerId, RecordId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"

@@ -3,7 +3,8 @@
  * gives the same ids, batches and payloads every time; only times that the transcript lacks come from outside.
  */
 import { type Batch, encodePayload, InvalidPayload, type NewRecord } from "@colloquy/session/CanonicalRecord"
-import { BatchId, type ConversationId, derive } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { BatchId, type ConversationId } from "@colloquy/session/Ids"
 import { type LimitExceeded, maxBatchBytes, maxBatchRecords } from "@colloquy/session/Limits"
 import { byteLength } from "@colloquy/session/Text"
 import type { Renamed } from "@colloquy/session/ToolCalls"

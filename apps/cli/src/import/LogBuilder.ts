@@ -5,7 +5,8 @@
  * whole runs, or by settings between them, therefore repeats its earlier batches exactly, and an import recognises them.
  * All ids are derived from what a record is and where it stands, never drawn.
  */
-import { AgentName, derive, RecordId, RunId, ToolCallId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { AgentName, RecordId, RunId, ToolCallId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Usage from "@colloquy/session/Usage"
 import { present } from "./Fields.ts"

@@ -3,8 +3,7 @@
  * backlog.
  */
 import type { RunId } from "@colloquy/session/Ids"
-import type { Cursor } from "../LiveUpdate.ts"
-import { LiveUpdate } from "../LiveUpdate.ts"
+import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import * as Backlog from "./backlog.ts"
 
@@ -48,7 +47,7 @@ export const make = (): LiveChannel => {
       const offset = coming.shown[kind]
       coming.shown[kind] += text.length
       const { runId, step } = coming
-      show(tags[kind]({ cursor: cursor(), runId, step, offset, text }))
+      show({ _tag: tags[kind], cursor: cursor(), runId, step, offset, text })
     }
   }
 
@@ -72,22 +71,16 @@ export const make = (): LiveChannel => {
         case "Reset":
           flush()
           coming = { runId, step: event.step, text: "", reasoning: "", shown: { text: 0, reasoning: 0 } }
-          return show(LiveUpdate.Reset({ cursor: cursor(), runId, step: event.step }))
-        case "ToolProgress":
+          return show({ _tag: "Reset", cursor: cursor(), runId, step: event.step })
+        case "ToolProgress": {
           flush()
-          return show(
-            LiveUpdate.ToolProgress({
-              cursor: cursor(),
-              runId,
-              callId: event.callId,
-              name: event.name,
-              result: event.result
-            })
-          )
+          const { callId, name, result } = event
+          return show({ _tag: "ToolProgress", cursor: cursor(), runId, callId, name, result })
+        }
         case "CannotShrink": {
           flush()
           const { reason, tokens } = event
-          return show(LiveUpdate.CannotShrink({ cursor: cursor(), runId, tokens, reason }))
+          return show({ _tag: "CannotShrink", cursor: cursor(), runId, tokens, reason })
         }
         case "Recorded":
           flush()
@@ -97,7 +90,7 @@ export const make = (): LiveChannel => {
             if ((payload._tag === "ModelResponded" || payload._tag === "RunEnded") && payload.runId === coming?.runId) {
               coming = undefined
             }
-            show(LiveUpdate.Recorded({ cursor: cursor(), record, stored: event.stored }))
+            show({ _tag: "Recorded", cursor: cursor(), record, stored: event.stored })
           }
           return
       }
@@ -109,9 +102,10 @@ export const make = (): LiveChannel => {
     },
     watch: (maxPending, after) => {
       const from = Math.max(sequence, after)
-      const backlog = Backlog.make<LiveUpdate>(maxPending, (last) =>
-        LiveUpdate.Gap({ cursor: { sequence: last?.cursor.sequence ?? from } })
-      )
+      const backlog = Backlog.make<LiveUpdate>(maxPending, (last) => ({
+        _tag: "Gap",
+        cursor: { sequence: last?.cursor.sequence ?? from }
+      }))
       watchers.add(backlog)
       const now = coming
       const shown =
@@ -120,7 +114,7 @@ export const make = (): LiveChannel => {
           : kinds.flatMap((kind) => {
               const text = now[kind].slice(0, now.shown[kind])
               const { runId, step } = now
-              return text === "" ? [] : [tags[kind]({ cursor: cursor(), runId, step, offset: 0, text })]
+              return text === "" ? [] : [{ _tag: tags[kind], cursor: cursor(), runId, step, offset: 0, text }]
             })
       return { backlog, coming: shown, leave: () => void watchers.delete(backlog) }
     },
@@ -142,4 +136,4 @@ interface Coming {
 
 const kinds = ["reasoning", "text"] as const
 
-const tags = { text: LiveUpdate.Text, reasoning: LiveUpdate.Reasoning }
+const tags = { text: "Text", reasoning: "Reasoning" } as const

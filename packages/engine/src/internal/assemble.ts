@@ -1,7 +1,8 @@
 /** What a run needs beside its agent and its log, whether it starts or goes on. */
 import * as Compaction from "@colloquy/capabilities/Compaction"
 import type { RunQueues } from "@colloquy/capabilities/CommandQueues"
-import { ConversationId, derive, type RunId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { ConversationId, type RunId } from "@colloquy/session/Ids"
 import type * as Seams from "@colloquy/session/Seams"
 import * as Effect from "effect/Effect"
 import { InvalidOption } from "../AgentError.ts"

@@ -1,6 +1,7 @@
 /** Who records runs is told of each one that has ended, with its records. */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { derive, type RunId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
 import * as Effect from "effect/Effect"

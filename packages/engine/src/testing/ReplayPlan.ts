@@ -10,7 +10,8 @@
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { derive, type RunId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { type RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import { callsOf } from "../CallFacts.ts"
 import * as Recovery from "../Recovery.ts"

@@ -1,5 +1,5 @@
 /** The id of the entry of a run. */
-import { derive } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
 
 /** The same whoever writes it, so that it is written once. */
 export const entryIdOf = ({

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { AgentName, ConversationId, derive, RunId, TenantId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { AgentName, ConversationId, RunId, TenantId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { ConversationKey } from "../ConversationKey.ts"

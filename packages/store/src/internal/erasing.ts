@@ -3,7 +3,8 @@
  * still verifies and nobody can be born again under the same id.
  */
 import { CanonicalJson, type CanonicalRecord, Payload, type Seams } from "@colloquy/session"
-import { type ConversationId, derive, RecordId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { type ConversationId, RecordId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Result from "effect/Result"

@@ -3,7 +3,8 @@
  * record that says where it was forked.
  */
 import * as Digest from "@colloquy/session/Digest"
-import { BatchId, derive, ProducerId, RecordId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { BatchId, ProducerId, RecordId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"

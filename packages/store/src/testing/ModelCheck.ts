@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { ConversationId, derive } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { ConversationId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Equal from "effect/Equal"
 import { ConversationStore } from "../ConversationStore.ts"

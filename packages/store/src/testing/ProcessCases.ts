@@ -5,7 +5,8 @@
  */
 import * as Conversation from "@colloquy/session/Conversation"
 import { stateVersion } from "@colloquy/session/ConversationState"
-import { BatchId, ConversationId, derive, ProducerId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { BatchId, ConversationId, ProducerId } from "@colloquy/session/Ids"
 import * as Cause from "effect/Cause"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"

@@ -4,7 +4,8 @@
  * @since 0.1.0
  */
 import type { Batch, CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import { ConversationId, derive, ProducerId, TenantId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { ConversationId, ProducerId, TenantId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { ConversationStore, Tenants } from "../ConversationStore.ts"

@@ -3,7 +3,8 @@
  *
  * @since 0.1.0
  */
-import { derive, SettingsId, TenantId } from "@colloquy/session/Ids"
+import { derive } from "@colloquy/session/DerivedId"
+import { SettingsId, TenantId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
