@@ -3,7 +3,9 @@
  */
 import * as Conversation from "@colloquy/session/Conversation"
 import { stateVersion } from "@colloquy/session/ConversationState"
-import { ConversationId, ProducerId } from "@colloquy/session/Ids"
+import type { NewRecord } from "@colloquy/session/CanonicalRecord"
+import { BatchId, ConversationId, ProducerId, RecordId, RunId } from "@colloquy/session/Ids"
+import * as Usage from "@colloquy/session/Usage"
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Effect from "effect/Effect"
@@ -69,6 +71,15 @@ interface Planted {
 
 const fixture = fileURLToPath(new URL("../../../packages/storage-sqlite/test/fixtures/v1.db", import.meta.url))
 
+const created: NewRecord = { recordId: RecordId.make("created"), at: 0, payload: { _tag: "ConversationCreated" } }
+
+/** A run ends that has never started: no rule of the reducer lets that be. */
+const endOfNothing: NewRecord = {
+  recordId: RecordId.make("ended"),
+  at: 0,
+  payload: { _tag: "RunEnded", runId: RunId.make("r1"), outcome: "completed", mode: "execute", usage: Usage.empty }
+}
+
 const planted: ReadonlyArray<Planted> = [
   { problem: "file-missing", plant: (home) => void home.write("a.db", ""), remedy: /--db|restore/ },
   {
@@ -130,6 +141,22 @@ const planted: ReadonlyArray<Planted> = [
   {
     problem: "broken-chain",
     plant: (home) => sql(home, "UPDATE batches SET content = zeroblob(32) WHERE conversation = 1 AND first > 1"),
+    remedy: /backup or an archive/
+  },
+  {
+    problem: "broken-rule",
+    plant: (home) =>
+      ConversationStore.use((store) =>
+        store.importBatches({
+          conversationId: ConversationId.make("c"),
+          producerId: ProducerId.make("test"),
+          batches: [{ batchId: BatchId.make("b"), records: [created, endOfNothing] }]
+        })
+      ).pipe(
+        Effect.asVoid,
+        Effect.provide(SqliteStorage.layer({ filename: join(home.path, "a.db") })),
+        Effect.runPromise
+      ),
     remedy: /backup or an archive/
   },
   {

@@ -5,8 +5,9 @@
 import { Anthropic, OpenAiChat, Server } from "@colloquy/ai-sdk/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import { spawn } from "node:child_process"
 import * as Json from "../src/JsonOutput.ts"
-import { errorOf, folder, type Folder } from "./colloquy.ts"
+import { environment, errorOf, folder, type Folder } from "./colloquy.ts"
 import { oneOf } from "./json.ts"
 
 type Script = Parameters<typeof Server.make>[0]
@@ -16,6 +17,9 @@ const says = (text: string) => ({ content: [{ type: "text" as const, text }] })
 
 const chat = (home: Folder, environment: { readonly [name: string]: string }, ...more: ReadonlyArray<string>) =>
   Effect.promise(() => home.runWith(environment, "chat", "ticket", "hi", "--db", "a.db", "--json", ...more))
+
+/** Begins to answer, and never ends. */
+const endless = Server.events([...OpenAiChat.content(says("one moment")), { _tag: "wait", until: Effect.never }])
 
 const withServer = <A, E>(script: Script, use: (server: Server.Server) => Effect.Effect<A, E>) =>
   Effect.scoped(Effect.flatMap(Server.make(script), use))
@@ -125,5 +129,31 @@ describe("a model that does not answer", () => {
       assert.deepStrictEqual([code, stdout, errorOf(stderr).tag], [1, "", "ModelFailed"])
       assert.match(errorOf(stderr).message, /NetworkError.*check that a model's server listens at/)
     })
+  )
+})
+
+describe("an answer", () => {
+  it.live("is given up at Ctrl-C: the model is not listened to any more, and the end is stored", () =>
+    withServer([endless], (server) =>
+      Effect.gen(function* () {
+        const home = folder()
+        const [node = "", ...args] = home.command
+        const child = spawn(node, [...args, "chat", "ticket", "hi", "--db", "a.db"], {
+          cwd: home.path,
+          env: { ...environment, OPENAI_BASE_URL: `${server.url}/v1`, COLLOQUY_MODEL: "m" },
+          stdio: ["ignore", "ignore", "pipe"]
+        })
+        let stderr = ""
+        child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text))
+        const ended = new Promise((resolve) => child.on("close", resolve))
+        const request = yield* server.request(0)
+        child.kill("SIGINT")
+        assert.strictEqual(yield* request.closed, "gone")
+        assert.strictEqual(yield* Effect.promise(() => ended), 130)
+        assert.include(stderr, "colloquy: stopped; what had come is kept")
+        const shown = yield* Effect.promise(() => home.run("show", "ticket", "--db", "a.db"))
+        assert.match(shown.stdout, /cancelled/)
+      })
+    )
   )
 })

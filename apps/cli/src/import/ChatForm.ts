@@ -1,7 +1,6 @@
 /**
- * The forms whose conversations are lists of messages, in one document, or one on each line.
+ * The forms whose conversations are lists of messages: in one document, one conversation on each line, or one message.
  */
-import { isFields } from "./Fields.ts"
 import * as LangChain from "./LangChain.ts"
 import * as OpenAiChat from "./OpenAiChat.ts"
 import type { Transcript } from "./Transcript.ts"
@@ -27,22 +26,27 @@ export type Name = keyof typeof forms
 /** The form of this name, of whatever else a file may hold. */
 export const isName = (format: string): format is Name => Object.hasOwn(forms, format)
 
-/** Whether a JSON value is one conversation of any of these forms. */
-export const isConversation = OpenAiChat.isConversation
+/** The conversation that a JSON value is, in any of these forms; nothing where it is none. */
+export const conversationOf = (u: unknown): Conversation | undefined =>
+  OpenAiChat.isConversation(u) ? u : LangChain.stateConversation(u)
 
-/** The form of a conversation, or of bare messages, by the first message that has one. */
-export const formOf = (u: unknown): Name | undefined => {
-  const messages = isConversation(u) ? u.messages : u
-  if (!Array.isArray(messages)) return undefined
+/** The form of one message, if it has one. */
+export const formOfMessage = (u: unknown): Name | undefined =>
   // Messages of Vercel's form have the roles of OpenAI's, and parts besides.
-  const found = (["langchain", "vercel", "openai"] as const).find((name) => forms[name].isMessage(messages[0]))
-  return found ?? (isConversation(u) ? "openai" : undefined)
+  (["langchain", "vercel", "openai"] as const).find((name) => forms[name].isMessage(u))
+
+/** The form of a conversation, or of bare messages, by the first message. */
+export const formOf = (u: unknown): Name | undefined => {
+  const conversation = conversationOf(u)
+  const messages = conversation?.messages ?? u
+  if (!Array.isArray(messages)) return undefined
+  return formOfMessage(messages[0]) ?? (conversation === undefined ? undefined : "openai")
 }
 
 /** The conversations of a document: one, several, or the bare messages of one. Nothing where it holds none. */
 export const conversationsIn = (document: unknown, form: Name): ReadonlyArray<unknown> | undefined => {
-  if (isConversation(document)) return [document]
+  if (conversationOf(document) !== undefined) return [document]
   if (!Array.isArray(document) || document.length === 0) return undefined
   const [first] = document
-  return !isConversation(first) && isFields(first) && forms[form].isMessage(first) ? [{ messages: document }] : document
+  return conversationOf(first) === undefined && forms[form].isMessage(first) ? [{ messages: document }] : document
 }

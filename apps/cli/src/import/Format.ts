@@ -10,10 +10,13 @@ import * as PiSession from "./PiSession.ts"
 export const formats = ["archive", "openai", "vercel", "langchain", "pi", "claude-code"] as const
 export type Format = (typeof formats)[number]
 
-/** What a file holds, and whether a value stands on each line or the file is one JSON document. */
+/**
+ * What a file holds, and how: on each line a conversation or an entry of a session (`lines`), on each line a message of
+ * one conversation (`messages`), or all in one JSON document.
+ */
 export interface Shape {
   readonly format: Format
-  readonly layout: "lines" | "document"
+  readonly layout: "lines" | "messages" | "document"
 }
 
 /**
@@ -25,7 +28,11 @@ export const detect = (first: unknown): Shape | undefined => {
   if (PiSession.isSession(first) || PiSession.isEntry(first)) return { format: "pi", layout: "lines" }
   if (ClaudeCode.isEntry(first)) return { format: "claude-code", layout: "lines" }
   if (first === undefined) return { format: "openai", layout: "document" }
-  if (ChatForm.isConversation(first)) return { format: ChatForm.formOf(first) ?? "openai", layout: "lines" }
+  if (ChatForm.conversationOf(first) !== undefined) {
+    return { format: ChatForm.formOf(first) ?? "openai", layout: "lines" }
+  }
+  const message = isWholeMessage(first) ? ChatForm.formOfMessage(first) : undefined
+  if (message !== undefined) return { format: message, layout: "messages" }
   const format = ofDocument(first)
   return format === undefined ? undefined : { format, layout: "document" }
 }
@@ -41,7 +48,8 @@ export const layoutOf = (format: Format, first: unknown): Shape | undefined => {
     const isEntry = first === undefined || (isFields(first) && typeof first["type"] === "string")
     return isEntry ? { format, layout: "lines" } : undefined
   }
-  if (ChatForm.isConversation(first)) return { format, layout: "lines" }
+  if (ChatForm.conversationOf(first) !== undefined) return { format, layout: "lines" }
+  if (ChatForm.forms[format].isMessage(first)) return { format, layout: "messages" }
   return first === undefined || Array.isArray(first) ? { format, layout: "document" } : undefined
 }
 
@@ -56,9 +64,13 @@ export const describe = (value: unknown): string => {
 /** What the formats look like, for a person to read. */
 export const known =
   "known are an archive of ours, chats of OpenAI, Vercel's AI SDK and LangChain (an object with messages, an array, or " +
-  `JSONL), and sessions of pi and Claude Code; name one with --format ${formats.join("|")}`
+  `JSONL of conversations or messages), and sessions of pi and Claude Code; name one with --format ${formats.join("|")}`
 
 // --- internal ---
+
+/** Not only named like one: a message says something, or calls something. */
+const isWholeMessage = (u: unknown): boolean =>
+  isFields(u) && ["content", "parts", "tool_calls", "function_call", "data", "kwargs"].some((name) => name in u)
 
 const isArchiveHeader = (u: unknown): boolean =>
   isFields(u) && isFields(u["header"]) && u["header"]["format"] === archiveFormat

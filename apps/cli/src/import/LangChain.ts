@@ -1,6 +1,7 @@
 /**
  * Reads messages of LangChain and LangGraph: as `messages_to_dict` stores them (`type` and `data`), as `dumps` does (`lc`,
- * `id`, `kwargs`), and flat, as a thread's state has them. See https://docs.langchain.com/oss/python/langchain/messages
+ * `id`, `kwargs`), and flat, as the state of a thread has them; and such a state itself. See
+ * https://docs.langchain.com/oss/python/langchain/messages
  *
  * What a response says of itself beside model, reason and usage becomes a note. Not kept are a second copy of the calls in
  * `additional_kwargs` or in the content, fields that are empty, and a sum of tokens that is right.
@@ -21,6 +22,25 @@ import { fieldsNote, type Item, type Place, repairNote, type Transcript } from "
 /** Whether a JSON value is one message. */
 export const isMessage = (u: unknown): boolean => isFields(u) && !("role" in u) && unwrap(u) !== undefined
 
+/**
+ * The conversation in the state of a thread, as LangGraph's API and its checkpoints give it: the messages among its values,
+ * under the thread's id. What else the state says stays in its place.
+ */
+export const stateConversation = (u: unknown): Conversation | undefined => {
+  if (!isFields(u)) return undefined
+  const name = (["values", "channel_values"] as const).find((name) => isFields(u[name]))
+  const values = name === undefined ? undefined : u[name]
+  if (name === undefined || !isFields(values) || !Array.isArray(values["messages"])) return undefined
+  const { messages, ...others } = values
+  const { [name]: _, ...rest } = u
+  return {
+    ...present({ id: rest["thread_id"] ?? threadOf(rest["config"]) }),
+    ...rest,
+    ...(Object.keys(others).length === 0 ? {} : { [name]: others }),
+    messages
+  }
+}
+
 /** Reads a conversation whose text begins at this line. Total: what is no message becomes a note. */
 export const parse = (conversation: Conversation, line: number): Transcript =>
   toTranscript(
@@ -30,6 +50,9 @@ export const parse = (conversation: Conversation, line: number): Transcript =>
   )
 
 // --- internal ---
+
+const threadOf = (config: unknown): unknown =>
+  isFields(config) && isFields(config["configurable"]) ? config["configurable"]["thread_id"] : undefined
 
 const classes: ReadonlyMap<unknown, string> = new Map(
   ["Human", "AI", "System", "Tool", "Function", "Chat"].flatMap((name) => [

@@ -86,6 +86,7 @@ export const transcripts = (
     const value = parseJson(text)
     return value === undefined ? Effect.fail(torn(file, number)) : Effect.succeed({ line: number, value })
   })
+  if (shape.layout === "messages") return Stream.fromEffect(gatherChat(form, values))
   switch (shape.format) {
     case "pi":
       return sessions(values, () => (line) => PiSession.isSession(line), PiSession.parse)
@@ -115,10 +116,18 @@ const readChat = (
   file: string,
   form: ChatForm.Name,
   { line, value }: PiSession.Line
-): Effect.Effect<Transcript, TranscriptRejected> =>
-  ChatForm.isConversation(value)
-    ? Effect.succeed(ChatForm.forms[form].parse(value, line))
-    : Effect.fail(noConversation(file, line, value))
+): Effect.Effect<Transcript, TranscriptRejected> => {
+  const conversation = ChatForm.conversationOf(value)
+  return conversation === undefined
+    ? Effect.fail(noConversation(file, line, value))
+    : Effect.succeed(ChatForm.forms[form].parse(conversation, line))
+}
+
+/** One conversation of all messages in a file. */
+const gatherChat = <E, R>(form: ChatForm.Name, values: Stream.Stream<PiSession.Line, E, R>) =>
+  Effect.map(Stream.runCollect(values), (lines) =>
+    ChatForm.forms[form].parse({ messages: lines.map(({ value }) => value) }, lines[0]?.line ?? 1)
+  )
 
 /** Gathers lines up to the next one that begins a session. */
 const sessions = <E, R>(
@@ -168,11 +177,12 @@ const readDocument = <E, R>(
         const value = yield* Effect.fromResult(parseDocument(file, yield* wholeText(all)))
         const conversations = ChatForm.conversationsIn(value, form)
         if (conversations === undefined) return yield* noConversation(file, 1, value)
-        return yield* Effect.forEach(conversations, (one, i) =>
-          ChatForm.isConversation(one)
-            ? Effect.succeed(ChatForm.forms[form].parse(one, 1))
-            : Effect.fail(noConversation(file, 1, one, i + 1))
-        )
+        return yield* Effect.forEach(conversations, (one, i) => {
+          const conversation = ChatForm.conversationOf(one)
+          return conversation === undefined
+            ? Effect.fail(noConversation(file, 1, one, i + 1))
+            : Effect.succeed(ChatForm.forms[form].parse(conversation, 1))
+        })
       })
     )
   )

@@ -10,6 +10,12 @@ describe("detect", () => {
     assert.deepStrictEqual(detect({ id: "x", messages: [] }), { format: "openai", layout: "lines" })
     assert.deepStrictEqual(detect([{ role: "user", content: "x" }]), { format: "openai", layout: "document" })
     assert.deepStrictEqual(detect([{ messages: [] }]), { format: "openai", layout: "document" })
+    assert.deepStrictEqual(detect({ role: "user", content: "x" }), { format: "openai", layout: "messages" })
+    assert.deepStrictEqual(detect({ id: "m1", role: "user", parts: [] }), { format: "vercel", layout: "messages" })
+    assert.deepStrictEqual(detect({ type: "human", content: "x" }), { format: "langchain", layout: "messages" })
+    const state = { values: { messages: [{ type: "human", content: "x" }] }, next: [] }
+    assert.deepStrictEqual(detect(state), { format: "langchain", layout: "lines" })
+    assert.deepStrictEqual(detect([state]), { format: "langchain", layout: "document" })
     // A document over several lines: its first line is no JSON.
     assert.deepStrictEqual(detect(undefined), { format: "openai", layout: "document" })
   })
@@ -21,6 +27,7 @@ describe("detect", () => {
   it("leaves only the layout open where the format is named", () => {
     assert.deepStrictEqual(layoutOf("openai", { messages: [] }), { format: "openai", layout: "lines" })
     assert.deepStrictEqual(layoutOf("openai", undefined), { format: "openai", layout: "document" })
+    assert.deepStrictEqual(layoutOf("openai", { role: "user" }), { format: "openai", layout: "messages" })
     assert.deepStrictEqual(layoutOf("pi", { type: "moon_phase" }), { format: "pi", layout: "lines" })
   })
 

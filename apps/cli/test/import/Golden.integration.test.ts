@@ -25,6 +25,8 @@ const samples: ReadonlyArray<readonly [file: string, format: Format]> = [
   ["vercel-4.json", "vercel"],
   ["langchain.json", "langchain"],
   ["langgraph.jsonl", "langchain"],
+  ["langgraph-state.json", "langchain"],
+  ["openai-messages.jsonl", "openai"],
   ["claude-code.jsonl", "claude-code"],
   ["pi.jsonl", "pi"]
 ]

@@ -92,7 +92,7 @@ const sources: ReadonlyArray<{
   ...(["vercel.json", "vercel-4.json", "langchain.json", "openai.jsonl", "langgraph.jsonl"] as const).map((name) => {
     const document: unknown = JSON.parse(sample(name).toString())
     const form = ChatForm.formOf(document) ?? "openai"
-    const values = ChatForm.isConversation(document) ? document.messages : Array.isArray(document) ? document : []
+    const values = ChatForm.conversationOf(document)?.messages ?? (Array.isArray(document) ? document : [])
     return { name, values, parse: (messages: ReadonlyArray<unknown>) => ChatForm.forms[form].parse({ messages }, 1) }
   }),
   {
