@@ -17,7 +17,7 @@ const code = "^(packages|apps|examples)/[^/]+/(src|test)|^bench/"
 
 /** What loads where there is nothing of Node. */
 const forBrowsers = [
-  "^packages/session/src/(CanonicalRecord|Conversation|ConversationEntry|ConversationPrompt|Ids|Payload|Usage)[.]ts$",
+  "^packages/session/src/(CanonicalRecord|Conversation|ConversationEntry|ConversationPrompt|Ids|Payload|Usage|Vocabulary)[.]ts$",
   "^packages/capabilities/src/(ConversationView|LiveUpdate)[.]ts$"
 ]
 

@@ -9,12 +9,12 @@
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
 import * as CanonicalJson from "./CanonicalJson.ts"
-import { Digest } from "./internal/digestText.ts"
 import { BatchId, ConversationId, ProducerId, RecordId } from "./Ids.ts"
 import { LimitExceeded, maxPayloadBytes } from "./Limits.ts"
 import * as Payload from "./Payload.ts"
 import { byteLength } from "./Text.ts"
 import * as Upcast from "./Upcast.ts"
+import { Digest } from "./Vocabulary.ts"
 
 const Instant = Schema.Int
 

@@ -7,9 +7,8 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Digest } from "./internal/digestText.ts"
 import { AgentName, ApprovalId, ConversationId, RunId, SubmissionId, ToolCallId } from "./Ids.ts"
-import { GrantScope, Mode, RunOutcome, Sequence } from "./Payload.ts"
+import { Digest, GrantScope, Mode, RunOutcome, Sequence } from "./Payload.ts"
 import * as Usage from "./Usage.ts"
 
 /**

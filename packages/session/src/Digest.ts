@@ -16,7 +16,7 @@
 import { Buffer } from "node:buffer"
 import { hash } from "node:crypto"
 import type { BatchId, RecordId } from "./Ids.ts"
-import { Digest } from "./internal/digestText.ts"
+import { Digest } from "./Vocabulary.ts"
 
 export { Digest }
 

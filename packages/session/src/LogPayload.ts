@@ -4,11 +4,10 @@
  * @since 0.1.0
  */
 import * as Schema from "effect/Schema"
-import { Digest } from "./internal/digestText.ts"
 import { AgentName, ConversationId, RecordId, SubmissionId, ToolCallId } from "./Ids.ts"
 import { define, Json, Text } from "./internal/definePayload.ts"
 import { Usage } from "./Usage.ts"
-import { Failure, Mode, Sequence } from "./Vocabulary.ts"
+import { Digest, Failure, Mode, Sequence } from "./Vocabulary.ts"
 
 const optional = Schema.optionalKey
 

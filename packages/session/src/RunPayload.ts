@@ -5,12 +5,12 @@
  */
 import * as Response from "effect/ai/Response"
 import * as Schema from "effect/Schema"
-import { Digest } from "./internal/digestText.ts"
 import * as EncodedMessage from "./EncodedMessage.ts"
 import { AgentName, ApprovalId, RunId, ToolCallId } from "./Ids.ts"
 import { define, inOrder, Json, Text } from "./internal/definePayload.ts"
 import { Usage } from "./Usage.ts"
 import {
+  Digest,
   CallOutcome,
   Decision,
   DeclaredCall,

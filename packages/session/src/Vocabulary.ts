@@ -17,6 +17,16 @@ export const Sequence = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 export const Ordinal = Schema.Int.check(Schema.isGreaterThanOrEqualTo(1))
 
 /**
+ * A SHA-256 digest as 64 lower-case hex digits. `Digest` computes them; this loads where there is nothing of Node, too.
+ *
+ * @category vocabulary
+ * @since 0.1.0
+ */
+export const Digest = Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)).pipe(Schema.brand("Digest"))
+/** @since 0.1.0 */
+export type Digest = typeof Digest.Type
+
+/**
  * How a run goes about its work: `execute`, `plan`, or a mode of the app's own.
  *
  * @category vocabulary
