@@ -19,8 +19,6 @@ import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
-import type * as Cause from "effect/Cause"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Agent } from "./Agent.ts"
@@ -118,6 +116,33 @@ export const start = <E, R, A>(
   Effect.flatMap(AgentRuntime, (runtime) => runtime.start(agent, input, options))
 
 /**
+ * Goes on with an unfinished run, as {@link resume} does, and returns a handle to it once that is stored.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const startResume = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
+  conversationId: string,
+  options?: ResumeOptions
+): Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | ResumeError | E, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  Effect.flatMap(AgentRuntime, (runtime) => runtime.startResume(agents, conversationId, options))
+
+/**
+ * Goes on with a run that waits for people, as {@link decide} does, and returns a handle to it once that is stored.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const startDecide = <E, R, A>(
+  agents: Agents.Source<E, R, A>,
+  conversationId: string,
+  decisions: ReadonlyArray<Decision>,
+  options?: ResumeOptions
+): Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | DecideError | E, AgentRuntime | Exclude<R, Scope.Scope>> =>
+  Effect.flatMap(AgentRuntime, (runtime) => runtime.startDecide(agents, conversationId, decisions, options))
+
+/**
  * Runs an agent on an input and returns its answer. Interrupting it stops the run, whose end is then stored.
  *
  * @category running
@@ -128,7 +153,7 @@ export const run = <E, R, A>(
   input: Input,
   options?: RunOptions
 ): Effect.Effect<RunResult<A>, RunError<E>, AgentRuntime | Exclude<R, Scope.Scope>> =>
-  attached(start(agent, input, options))
+  awaited(start(agent, input, options))
 
 /**
  * Runs an agent and shows what it does: text and reasoning while they come, and every record as it is written. The run is
@@ -143,25 +168,32 @@ export const stream = <E, R, A>(
   options: RunOptions = {}
 ): Stream.Stream<RunEvent, RunError<E>, AgentRuntime | Exclude<R, Scope.Scope>> =>
   Stream.unwrap(
-    Effect.gen(function* () {
-      const events = yield* Queue.unbounded<RunEvent, RunFailure<E> | Cause.Done>()
-      const onEvent = (event: RunEvent) => {
-        Queue.offerUnsafe(events, event)
-        options.onEvent?.(event)
-      }
-      const handle = yield* Effect.acquireRelease(
-        start(agent, input, { ...options, streaming: true, onEvent }),
-        (handle) => handle.cancel
-      )
-      yield* Effect.forkScoped(
-        Effect.matchCauseEffect(handle.await, {
-          onSuccess: () => Queue.end(events),
-          onFailure: (cause) => Queue.failCause(events, cause)
-        })
-      )
-      return Stream.fromQueue(events)
-    })
+    Effect.map(attached(start(agent, input, { ...options, streaming: true, watched: true })), (handle) =>
+      Stream.concat(handle.events, Stream.drain(Stream.fromEffect(handle.await)))
+    )
   )
+
+/**
+ * Ties a run to the scope that it is started, resumed or decided in: it is cancelled when that closes.
+ *
+ * **Example** (A run that is shown from its first event on)
+ *
+ * ```ts
+ * Effect.gen(function* () {
+ *   const run = yield* AgentRuntime.attached(AgentRuntime.start(desk, "Where is A1?", { streaming: true, watched: true }))
+ *   yield* Effect.forkScoped(Stream.runForEach(run.events, show))
+ *   return yield* run.await
+ * }).pipe(Effect.scoped)
+ * ```
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const attached = <E, A, E2, R>(
+  starting: Effect.Effect<RunHandle<E, A>, E2, R>
+): Effect.Effect<RunHandle<E, A>, E2, R | Scope.Scope> =>
+  // Starting may have to wait for the end of another run.
+  Effect.acquireRelease(starting, (handle) => handle.cancel, { interruptible: true })
 
 /**
  * What became of an input that is for a run that goes on, if there is one.
@@ -226,7 +258,7 @@ export const resume = <E, R, A>(
   conversationId: string,
   options?: ResumeOptions
 ): Effect.Effect<RunResult<A>, RunError<E> | ResumeError, AgentRuntime | Exclude<R, Scope.Scope>> =>
-  attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startResume(agents, conversationId, options)))
+  awaited(startResume(agents, conversationId, options))
 
 /**
  * {@link resume}, or nothing when there is nothing to resume.
@@ -269,7 +301,7 @@ export const decide = <E, R, A>(
   decisions: ReadonlyArray<Decision>,
   options?: ResumeOptions
 ): Effect.Effect<RunResult<A>, RunError<E> | DecideError, AgentRuntime | Exclude<R, Scope.Scope>> =>
-  attached(Effect.flatMap(AgentRuntime, (runtime) => runtime.startDecide(agents, conversationId, decisions, options)))
+  awaited(startDecide(agents, conversationId, decisions, options))
 
 /**
  * The calls of a conversation that wait for a person; see `AgentRuntime.approvals`.
@@ -450,7 +482,7 @@ const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
 
 const inMemory = Layer.merge(CommandQueues.layer, ConversationTracker.layer)
 
-const attached = <E, A, E2, R>(
+const awaited = <E, A, E2, R>(
   starting: Effect.Effect<RunHandle<E, A>, E2, R>
 ): Effect.Effect<RunResult<A>, E | E2, R> =>
   Effect.uninterruptibleMask((restore) =>

@@ -60,6 +60,11 @@ export interface ResumeOptions extends LimitOptions {
   readonly earlierRuns?: "replay" | "ledger" | undefined
   /** Makes model calls part by part, so that text is shown while it comes. `stream` sets it. */
   readonly streaming?: boolean | undefined
+  /**
+   * Keeps what the run does, from its first event, for the first reader of its handle's `events`: in memory, all of it
+   * until that reader comes, and nothing once it is gone. `stream` sets it.
+   */
+  readonly watched?: boolean | undefined
   /** Is shown every event of the run, in order. It must not wait: the run goes on behind it. */
   readonly onEvent?: ((event: RunEvent) => void) | undefined
 }
@@ -135,7 +140,10 @@ export interface RunHandle<out E, out A = never> {
   readonly await: Effect.Effect<RunResult<A>, E>
   /** Stops the run, and returns when its end is stored. Does nothing to one that is over. */
   readonly cancel: Effect.Effect<void>
-  /** What it does from now on; ends with the run. A slow reader never holds the run up, and keeps its own backlog. */
+  /**
+   * What it does from now on; ends with the run. The first reader of a run that is `watched` is shown it from its first
+   * event, also when it is over. A slow reader never holds the run up, and keeps its own backlog.
+   */
   readonly events: Stream.Stream<RunEvent>
 }
 

@@ -107,9 +107,7 @@ describe("a process that dies around a request", () => {
       const doomed = killable(database)
       yield* Effect.gen(function* () {
         const { approvals } = yield* AgentRuntime.run(clerk, "go", options)
-        yield* Effect.flatMap(AgentRuntime.AgentRuntime, (runtime) =>
-          runtime.startDecide(clerk, conversationId, [Approvals.approve(requestOf({ approvals }, "c1"))])
-        )
+        yield* AgentRuntime.startDecide(clerk, conversationId, [Approvals.approve(requestOf({ approvals }, "c1"))])
         yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.callId === "c1")
         yield* doomed.kill
       }).pipe(Effect.provide([doomed.layer, layer, modelFor("pay")]))
@@ -152,8 +150,7 @@ describe("a process that dies around a request", () => {
           const request = requestOf(waiting, "c1")
           assert.isFalse(seen.has(request.approvalId))
           seen.add(request.approvalId)
-          const runtime = yield* AgentRuntime.AgentRuntime
-          yield* runtime.startDecide(clerk, conversationId, [Approvals.approve(request)])
+          yield* AgentRuntime.startDecide(clerk, conversationId, [Approvals.approve(request)])
           yield* recorded(({ payload }) => payload._tag === "ToolCallStarted" && payload.attempt === attempt)
           yield* process.kill
         }).pipe(Effect.provide([process.layer, layer, model]))
@@ -331,7 +328,7 @@ describe("two processes that decide at once", () => {
       const { approvals } = yield* Effect.provideContext(AgentRuntime.run(clerk, "go", options), one)
       const approve = Approvals.approve(approvals[0]!)
       const running = yield* Effect.provideContext(
-        Effect.flatMap(AgentRuntime.AgentRuntime, (runtime) => runtime.startDecide(clerk, conversationId, [approve])),
+        AgentRuntime.startDecide(clerk, conversationId, [approve]),
         one
       )
       const late = yield* Effect.provideContext(Effect.flip(AgentRuntime.decide(clerk, conversationId, [approve])), two)

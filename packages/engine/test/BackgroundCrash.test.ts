@@ -127,8 +127,7 @@ describe("a process that dies beside a background agent", () => {
         () => Effect.as(Effect.andThen(Deferred.succeed(called, undefined), Deferred.await(gate)), text("found"))
       ])
       yield* Effect.gen(function* () {
-        const runtime = yield* AgentRuntime.AgentRuntime
-        yield* runtime.startResume(helper, child)
+        yield* AgentRuntime.startResume(helper, child)
         yield* Deferred.await(called)
         const alone = Agent.make({ name: "parent", instructions: "Lead." })
         yield* AgentRuntime.run(alone, "and?", { conversationId })

@@ -6,12 +6,11 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Fiber from "effect/Fiber"
-import * as PubSub from "effect/PubSub"
 import type * as Scope from "effect/Scope"
-import * as Stream from "effect/Stream"
-import type { RunHandle, RunResult } from "../Run.ts"
+import type { ResumeOptions, RunHandle, RunResult } from "../Run.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type * as RunGate from "../RunGate.ts"
+import * as RunEvents from "./runEvents.ts"
 
 /** A run that is stored as begun, and has not done anything yet. */
 export interface Begun<E, A> {
@@ -31,17 +30,16 @@ export type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect
  */
 export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
   runtime: Scope.Scope,
+  { watched = false }: ResumeOptions,
   begin: (restore: Restore, publish: (event: RunEvent) => void) => Effect.Effect<Begun<E, A>, EB, R | Scope.Scope>
 ): Effect.fn.Return<RunHandle<E, A>, EB, Exclude<R, Scope.Scope>> {
   const begun = yield* Deferred.make<Begun<E, A>, EB>()
   const result = yield* Deferred.make<RunResult<A>, E>()
-  // Behind the last event comes nothing.
-  const events = yield* PubSub.unbounded<RunEvent | undefined>()
-  const publish = (event: RunEvent) => void PubSub.publishUnsafe(events, event)
+  const events = yield* RunEvents.make(watched)
   const life = Effect.withFiber<void, EB, Exclude<R, Scope.Scope>>((self) => {
     const stop = Effect.asVoid(Fiber.interrupt(self))
     return Effect.scoped(
-      Effect.flatMap(begin(Effect.interruptible, publish), (run) => {
+      Effect.flatMap(begin(Effect.interruptible, events.publish), (run) => {
         run.pass.begun(run.runId, stop)
         Deferred.doneUnsafe(begun, Effect.succeed(run))
         return Effect.exit(run.result)
@@ -54,7 +52,7 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
             if (Exit.isSuccess(exit)) Deferred.doneUnsafe(result, exit.value)
             else Deferred.doneUnsafe(begun, Effect.failCause(exit.cause))
           }),
-          PubSub.end(events, undefined)
+          events.end
         )
       ),
       Effect.asVoid
@@ -69,15 +67,7 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
       if (over !== undefined && Exit.isFailure(over)) return yield* Effect.failCause(over.cause)
       const stop = Effect.asVoid(Fiber.interrupt(fiber))
       const { commands, runId } = yield* Effect.onInterrupt(restore(Deferred.await(begun)), () => stop)
-      return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: eventsOf(events) }
+      return { ...commands, runId, await: Deferred.await(result), cancel: stop, events: events.stream }
     })
   )
 })
-
-// --- internal ---
-
-const eventsOf = (events: PubSub.PubSub<RunEvent | undefined>): Stream.Stream<RunEvent> =>
-  Stream.flatMap(
-    Stream.takeWhile(Stream.fromPubSub(events), (event) => event !== undefined),
-    (event) => (event === undefined ? Stream.empty : Stream.succeed(event))
-  )

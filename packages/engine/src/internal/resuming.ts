@@ -175,7 +175,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
   const conversationId = yield* decodeConversationId(conversation)
   const storage = yield* storageOf(parts, conversationId)
   const seams = yield* seamsOf(parts)
-  const begin = (restore: Restore, place: Place, publish: Parameters<Parameters<typeof launch>[1]>[1]) =>
+  const begin = (restore: Restore, place: Place, publish: (event: RunEvent) => void) =>
     Effect.gen(function* () {
       const context = yield* Effect.context<R | Scope.Scope>()
       const hosts = new Map<AgentName, AgentHost<E | AiError.AiError>>()
@@ -244,7 +244,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
         .pipe(Effect.flatMap(withValue(resumer.output(agent))))
       return { runId, pass: place.pass, commands: place.commands, result }
     })
-  return yield* launch(parts.scope, (restore, publish) =>
+  return yield* launch(parts.scope, options, (restore, publish) =>
     Effect.flatMap(enter(parts, restore, conversationId, loading), (place) => begin(restore, place, publish))
   )
 })

@@ -69,7 +69,7 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
   const conversationId = options.history === undefined ? named : undefined
   const storage = conversationId === undefined ? undefined : yield* storageOf(parts, conversationId)
   const seams = yield* seamsOf(parts)
-  return yield* launch(parts.scope, (restore, publish) =>
+  return yield* launch(parts.scope, options, (restore, publish) =>
     Effect.gen(function* () {
       const place = yield* enter(parts, restore, named, runId)
       const host = yield* restore(runner.host)
