@@ -6,7 +6,7 @@
  * asked, also from a process that has it open: no run is cut off and nothing written is lost, and the other process is
  * told so when it writes next.
  */
-import { AgentRuntime } from "@colloquy/engine/AgentRuntime"
+import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type { ConversationId } from "@colloquy/session/Ids"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -59,7 +59,7 @@ export const chatCommand = Command.make(
 // --- internal ---
 
 const say = (conversationId: ConversationId, input: string) => (options: Parameters<Talk.Begin<never, never>>[0]) =>
-  AgentRuntime.use((runtime) => runtime.start(agent, input, { ...options, conversationId }))
+  AgentRuntime.start(agent, input, { ...options, conversationId })
 
 /** Each line that is not blank is a turn. */
 const readTurns = Effect.fnUntraced(function* (conversationId: ConversationId) {

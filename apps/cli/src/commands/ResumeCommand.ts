@@ -5,7 +5,7 @@
  * whoever runs it: that is its purpose, and who calls it says that the other one is gone. One that is not stops at its
  * next write, which is refused; what it has written stays.
  */
-import { AgentRuntime } from "@colloquy/engine/AgentRuntime"
+import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type { ResumeOptions } from "@colloquy/engine/Run"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
@@ -38,8 +38,7 @@ export const resumeCommand = Command.make(
   "resume",
   { conversation: conversationArgument, model: modelFlag },
   Effect.fn("colloquy.resume")(function* ({ conversation, model }) {
-    const resume = (options: ResumeOptions) =>
-      AgentRuntime.use((runtime) => runtime.startResume(agent, conversation, options))
+    const resume = (options: ResumeOptions) => AgentRuntime.startResume(agent, conversation, options)
     const talk = Effect.gen(function* () {
       const person = (yield* Talking.isAtTerminal) ? yield* Person.make : undefined
       yield* Talk.play(conversation, resume, person).pipe(

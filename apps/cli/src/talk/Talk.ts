@@ -7,15 +7,12 @@
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import type * as Approvals from "@colloquy/engine/Approvals"
 import type { ResumeOptions, RunHandle, RunResult } from "@colloquy/engine/Run"
-import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { ConversationId } from "@colloquy/session/Ids"
-import type * as Cause from "effect/Cause"
 import * as Console from "effect/Console"
 import * as TerminalCapabilities from "effect/cli/TerminalCapabilities"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Option from "effect/Option"
-import * as Queue from "effect/Queue"
 import * as Stdio from "effect/Stdio"
 import * as Stream from "effect/Stream"
 import type * as Json from "../JsonOutput.ts"
@@ -49,7 +46,7 @@ export const settleOpen = Effect.fnUntraced(function* (conversationId: Conversat
 /** Goes on with decisions. */
 export const decide =
   (conversationId: ConversationId, decisions: ReadonlyArray<Approvals.Decision>) => (options: ResumeOptions) =>
-    AgentRuntime.AgentRuntime.use((runtime) => runtime.startDecide(agent, conversationId, decisions, options))
+    AgentRuntime.startDecide(agent, conversationId, decisions, options)
 
 // --- internal ---
 
@@ -75,21 +72,15 @@ const run = Effect.fnUntraced(function* <E, R, E2>(begin: Begin<E, R, E2>, perso
   const output = yield* Output
   const isLive = yield* isShownLive
   const style = (yield* TerminalCapabilities.TerminalCapabilities).canColor ? ansi : plain
-  const events = yield* Queue.unbounded<RunEvent, Cause.Done>()
   const live = new LiveText(style)
   // Streamed for everybody: what had come of an answer can be kept only if it came in pieces.
-  const options: ResumeOptions = {
-    streaming: true,
-    ...(isLive ? { onEvent: (event: RunEvent) => void Queue.offerUnsafe(events, event) } : {})
-  }
-  const handle = yield* Effect.acquireRelease(begin(options), (handle) => handle.cancel)
+  const handle = yield* AgentRuntime.attached(begin({ streaming: true, watched: isLive }))
   const shown = yield* Effect.forkScoped(
-    Stream.runForEach(Stream.fromQueue(events), (event) => output.write(live.show(event)))
+    isLive ? Stream.runForEach(handle.events, (event) => output.write(live.show(event))) : Effect.void
   )
   if (person !== undefined) yield* Effect.forkScoped(steering(handle, person))
   const stopped = Console.error("\ncolloquy: stopped; what had come is kept")
   const exit = yield* Effect.exit(Effect.onInterrupt(handle.await, () => stopped))
-  yield* Queue.end(events)
   yield* Fiber.join(shown)
   yield* output.write(live.close())
   return yield* exit
