@@ -61,7 +61,8 @@ export class NothingToResume extends Schema.TaggedError<NothingToResume>("@collo
 }
 
 /**
- * The run waits for people to decide. Decide, or start a run with an input, which closes the requests.
+ * The run waits for people to decide. `AgentRuntime.approvals` shows what it asks and `AgentRuntime.decide` goes on with
+ * it; a run that is started with an input closes the requests.
  *
  * @category errors
  * @since 0.1.0
@@ -71,7 +72,11 @@ export class AwaitingApproval extends Schema.TaggedError<AwaitingApproval>("@col
   { conversationId: ConversationId, runId: RunId, approvalIds: Schema.Array(ApprovalId) }
 ) {
   override get message() {
-    return `run ${this.runId} of ${this.conversationId} waits for ${this.approvalIds.length} decisions`
+    const { approvalIds, conversationId, runId } = this
+    return (
+      `run ${runId} of ${conversationId} waits for decisions on ${approvalIds.join(", ")}: AgentRuntime.approvals shows ` +
+      "what it asks, and AgentRuntime.decide goes on with it"
+    )
   }
 }
 

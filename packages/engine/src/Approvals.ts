@@ -25,6 +25,8 @@ import * as ToolCall from "./ToolCall.ts"
  * @since 0.1.0
  */
 export interface ApprovalRequest {
+  /** The conversation that waits; a run that is stored nowhere has one of the id `unstored`. */
+  readonly conversationId: ConversationId
   readonly approvalId: ApprovalId
   readonly runId: RunId
   readonly callId: ToolCallId
@@ -148,6 +150,7 @@ export const requests = (
       )
       const requestedAt = record?.at ?? 0
       return {
+        conversationId: state.conversationId,
         approvalId: open.approvalId,
         runId: open.runId,
         callId: open.callId,

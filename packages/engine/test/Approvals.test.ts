@@ -43,6 +43,7 @@ describe("a call that needs approval", () => {
       assert.deepStrictEqual(ran, ["look B2"])
       assert.deepStrictEqual(result.approvals, [
         {
+          conversationId,
           approvalId: result.approvals[0]!.approvalId,
           runId: Ids.RunId.make("r1"),
           callId: Ids.ToolCallId.make("c1"),
@@ -65,6 +66,7 @@ describe("a call that needs approval", () => {
       ])
       const waiting = yield* Effect.flip(AgentRuntime.resume(hasty, conversationId))
       assert.isTrue(waiting instanceof AgentError.AwaitingApproval && waiting.approvalIds.length === 1)
+      assert.include(waiting.message, "AgentRuntime.decide")
       assert.strictEqual((yield* tale()).length, 8)
     }).pipe(
       Effect.provide([

@@ -327,10 +327,7 @@ describe("two processes that decide at once", () => {
       const two = yield* Layer.build(processOver(database))
       const { approvals } = yield* Effect.provideContext(AgentRuntime.run(clerk, "go", options), one)
       const approve = Approvals.approve(approvals[0]!)
-      const running = yield* Effect.provideContext(
-        AgentRuntime.startDecide(clerk, conversationId, [approve]),
-        one
-      )
+      const running = yield* Effect.provideContext(AgentRuntime.startDecide(clerk, conversationId, [approve]), one)
       const late = yield* Effect.provideContext(Effect.flip(AgentRuntime.decide(clerk, conversationId, [approve])), two)
       assert.isTrue(late instanceof AgentError.DecisionRejected && late.reason === "closed")
       assert.strictEqual((yield* running.await).text, "All done.")

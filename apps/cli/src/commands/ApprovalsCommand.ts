@@ -1,9 +1,11 @@
 /**
  * `colloquy approvals [conversation]`: the calls that wait for people.
  */
+import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
@@ -20,8 +22,7 @@ export const approvalsCommand = Command.make(
   Effect.fn("colloquy.approvals")(
     function* ({ conversation }) {
       const output = yield* Output
-      const waiting = Approvals.waiting(Option.getOrUndefined(conversation))
-      const requests = Stream.map(waiting, ({ conversationId, request }) => Approvals.toJson(conversationId, request))
+      const requests = Stream.map(Approvals.waiting(Option.getOrUndefined(conversation)), Approvals.toJson)
       if (output.isJson) return yield* output.lines(Stream.map(requests, toJson))
       const all = yield* Stream.runCollect(requests)
       yield* output.text(all.length === 0 ? ["nothing waits for a decision"] : render(all))
@@ -29,7 +30,7 @@ export const approvalsCommand = Command.make(
     Effect.catchTag("ConversationNotFound", Database.absent)
   )
 ).pipe(
-  Command.provide(Database.layer("approvals", "read")),
+  Command.provide(Layer.provideMerge(AgentRuntime.layer, Database.layer("approvals", "read"))),
   Command.withDescription("List the calls that wait for somebody to allow them; decide lets them go on")
 )
 

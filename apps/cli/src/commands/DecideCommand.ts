@@ -11,7 +11,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { present } from "../import/Fields.ts"
 import { modelFlag } from "../model/Model.ts"
-import * as Waiting from "../talk/Approvals.ts"
+import { waiting } from "../talk/Approvals.ts"
 import * as Talk from "../talk/Talk.ts"
 import * as Talking from "../talk/Talking.ts"
 import { wrongUsage } from "../WrongUsage.ts"
@@ -59,14 +59,14 @@ export const decideCommand = Command.make(
     }
     const said = present({ author: Option.getOrUndefined(author), reason: Option.getOrUndefined(reason) })
     const talk = Effect.gen(function* () {
-      const isNamed = ({ conversationId, request }: Waiting.Waiting) =>
-        [request.approvalId, request.callId, conversationId].some((id) => id === named)
-      const matching = yield* Stream.runCollect(Stream.filter(Waiting.waiting(undefined), isNamed))
-      const [one, ...more] = matching
-      if (one === undefined || more.length > 0) {
-        return yield* new RequestAbsent({ named, candidates: matching.map(({ request }) => request.approvalId) })
+      const isNamed = ({ approvalId, callId, conversationId }: Approvals.ApprovalRequest) =>
+        [approvalId, callId, conversationId].some((id) => id === named)
+      const matching = yield* Stream.runCollect(Stream.filter(waiting(undefined), isNamed))
+      const [request, ...more] = matching
+      if (request === undefined || more.length > 0) {
+        return yield* new RequestAbsent({ named, candidates: matching.map(({ approvalId }) => approvalId) })
       }
-      const { conversationId, request } = one
+      const { conversationId } = request
       const taken =
         decision === "approve"
           ? Approvals.approve(request, always ? { ...said, scope: "conversation" } : said)

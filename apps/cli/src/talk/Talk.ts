@@ -19,7 +19,7 @@ import type * as Json from "../JsonOutput.ts"
 import { agent } from "../model/Assistant.ts"
 import { Output } from "../Output.ts"
 import { ansi, counted, oneLine, plain, visible } from "../TerminalText.ts"
-import { openIn, parseDecision, question, toJson } from "./Approvals.ts"
+import { parseDecision, question, toJson } from "./Approvals.ts"
 import { LiveText } from "./LiveText.ts"
 import type { Person } from "./Person.ts"
 
@@ -38,7 +38,7 @@ export const play = Effect.fnUntraced(function* <E, R, E2>(
 
 /** Asks for the decisions that a conversation waits for, goes on with them, and says what came of it. */
 export const settleOpen = Effect.fnUntraced(function* (conversationId: ConversationId, person: Person) {
-  const decisions = yield* ask(yield* openIn(conversationId), person)
+  const decisions = yield* ask(yield* AgentRuntime.approvals(conversationId), person)
   if (decisions.length === 0) return
   yield* play(conversationId, decide(conversationId, decisions), person)
 })
@@ -122,7 +122,7 @@ const isShownLive = Effect.gen(function* () {
 const tell = Effect.fnUntraced(function* (conversationId: ConversationId, result: RunResult) {
   const { approvals, outcome, runId, text, usage } = result
   const output = yield* Output
-  const waiting = approvals.map((request) => toJson(conversationId, request))
+  const waiting = approvals.map(toJson)
   if (output.isJson) {
     const json: Json.Turn = {
       conversationId,
