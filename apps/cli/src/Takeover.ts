@@ -8,9 +8,7 @@ import type { ConversationId } from "@colloquy/session/Ids"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Effect from "effect/Effect"
 import * as Flag from "effect/cli/Flag"
-import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
-import * as Stream from "effect/Stream"
 
 /**
  * A run of the conversation has not ended: it goes on in another process, or a crash cut it off. Nothing was written.
@@ -33,11 +31,12 @@ export const takeoverFlag = Flag.Boolean("takeover").pipe(
   Flag.withDescription("Take over a conversation whose run has not ended; another process that runs it stops")
 )
 
-/** Fails while a run has not ended. */
+/** Fails while a run has not ended. A conversation that is absent has none. */
 export const refuseUnfinished = Effect.fnUntraced(function* (conversationId: ConversationId) {
   const store = yield* ConversationStore
-  const unfinished = store
-    .list({ status: "unfinished" })
-    .pipe(Stream.filter((summary) => summary.conversationId === conversationId))
-  if (Option.isSome(yield* Stream.runHead(unfinished))) return yield* new ConversationUnfinished({ conversationId })
+  const status = yield* store.summary({ conversationId }).pipe(
+    Effect.map((summary) => summary.status),
+    Effect.catchTag("ConversationNotFound", () => Effect.undefined)
+  )
+  if (status === "unfinished") return yield* new ConversationUnfinished({ conversationId })
 })

@@ -192,6 +192,13 @@ export class ConversationStore extends Context.Service<
       readonly conversationId: ConversationId
       readonly atOrBefore?: number | undefined
     }) => Effect.Effect<Option.Option<Checkpoint>, ConversationNotFound | ConversationErased | StoreUnavailable>
+    /**
+     * What `list` says of one conversation: its status, title, tail and times, strongly consistent with append. Costs
+     * one row, however many conversations and records there are.
+     */
+    readonly summary: (request: {
+      readonly conversationId: ConversationId
+    }) => Effect.Effect<Summary, ConversationNotFound | ConversationErased | StoreUnavailable>
     /** Conversations in the byte order of their ids; from an index, not from logs. */
     readonly list: (request?: {
       readonly after?: ConversationId | undefined

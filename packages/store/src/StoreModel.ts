@@ -127,7 +127,7 @@ export interface SaveCheckpointRequest extends Checkpoint {
 }
 
 /**
- * A line of the list of conversations; times are UTC in milliseconds.
+ * What the list of conversations says of one; times are UTC in milliseconds.
  *
  * @category models
  * @since 0.1.0

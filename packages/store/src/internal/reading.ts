@@ -70,6 +70,9 @@ export const make = ({ driver, steps, wakeups }: Context) => {
     return { ...tailOf(head), epoch: head.epoch, producerId: ownerOf(head) }
   })
 
+  const summary = ({ conversationId }: { readonly conversationId: ConversationId }) =>
+    Effect.map(findHead(driver, conversationId), summaryOf)
+
   const batch = Effect.fnUntraced(function* (request: {
     readonly conversationId: ConversationId
     readonly batchId: BatchId
@@ -122,7 +125,7 @@ export const make = ({ driver, steps, wakeups }: Context) => {
     return verifier.report(head)
   })
 
-  return { read, observe, tail, batch, hasCallIds, list, verify }
+  return { read, observe, tail, summary, batch, hasCallIds, list, verify }
 }
 
 // --- internal ---

@@ -26,6 +26,7 @@ import { redactRequestCases } from "./RedactRequestCases.ts"
 import { refusedForkCases } from "./RefusedForkCases.ts"
 import { refusedImportCases } from "./RefusedImportCases.ts"
 import { replayCases } from "./ReplayCases.ts"
+import { summaryCases } from "./SummaryCases.ts"
 import { tenantCases } from "./TenantCases.ts"
 import { unicodeCases } from "./UnicodeCases.ts"
 import { verifyCases } from "./VerifyCases.ts"
@@ -51,6 +52,7 @@ export const contract: ReadonlyArray<ConformanceCase> = [
   ...importBatchesCases,
   ...checkpointCases,
   ...listCases,
+  ...summaryCases,
   ...verifyCases,
   ...unicodeCases,
   ...limitCases,
@@ -70,4 +72,4 @@ export const contract: ReadonlyArray<ConformanceCase> = [
  * @category cases
  * @since 0.1.0
  */
-export const contractSize = 447
+export const contractSize = 460

@@ -89,6 +89,7 @@ const verbs: ReadonlyArray<readonly [name: string, answer: (before: Before) => E
   ["read", ({ owner, scenario: { store } }) => erased(Stream.runDrain(store.read(owner)))],
   ["observe", ({ owner, scenario: { store } }) => erased(Stream.runDrain(store.observe({ ...owner, after: 0 })))],
   ["tail", ({ owner, scenario: { store } }) => erased(store.tail(owner))],
+  ["summary", ({ owner, scenario: { store } }) => erased(store.summary(owner))],
   ["batch", ({ owner, scenario: { store } }) => erased(store.batch({ ...owner, batchId: BatchId.make("created") }))],
   ["call ids", ({ owner, scenario: { store } }) => erased(store.hasCallIds({ ...owner, callIds: ["c1"] }))],
   ["append", ({ owner }) => erased(owner.attempt(notes("new")))],

@@ -5,26 +5,14 @@
  */
 import { ConversationId } from "@colloquy/session/Ids"
 import type { Status } from "@colloquy/session/ConversationState"
-import type * as Payload from "@colloquy/session/Payload"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import * as Struct from "effect/Struct"
 import { type ConformanceCase, make } from "./Case.ts"
 import { equal, fails } from "./Expect.ts"
-import {
-  asked,
-  batch,
-  called,
-  created,
-  ended,
-  notes,
-  renamed,
-  resumed,
-  settled,
-  started,
-  suspended
-} from "./Records.ts"
+import { batch, notes, renamed, started } from "./Records.ts"
 import type { Scenario } from "./Scenario.ts"
+import { statuses } from "./Statuses.ts"
 
 const makeAll = (scenario: Scenario, suffixes: ReadonlyArray<string>) =>
   Effect.forEach(suffixes, (suffix) => scenario.takeOver(scenario.id(suffix)), { discard: true })
@@ -35,19 +23,6 @@ const idsOf = (listed: ReadonlyArray<{ readonly conversationId: ConversationId }
 /** A page of this case's own conversations. */
 const page = (scenario: Scenario, after: ConversationId, limit: number, status?: Status) =>
   Effect.map(Stream.runCollect(scenario.store.list({ after, limit, status })), idsOf)
-
-const statuses: ReadonlyArray<readonly [name: string, payloads: ReadonlyArray<Payload.Written>, status: Status]> = [
-  ["before its first run", [created()], "idle"],
-  ["in a run", [created(), started()], "unfinished"],
-  ["while it calls tools", [created(), started(), called(1, "c1")], "unfinished"],
-  [
-    "while it waits for people",
-    [created(), started(), called(1, "c1"), asked("c1"), suspended("c1")],
-    "awaiting-approval"
-  ],
-  ["once it goes on", [created(), started(), called(1, "c1"), asked("c1"), suspended("c1"), resumed()], "unfinished"],
-  ["after its run", [created(), started(), called(1, "c1"), settled(1, "c1"), ended()], "idle"]
-]
 
 /**
  * The cases of this file.

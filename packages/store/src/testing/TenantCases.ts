@@ -76,6 +76,7 @@ const verbs: ReadonlyArray<
   ["read", ({ store }, { owner }) => notFound(Stream.runDrain(store.read(owner)))],
   ["observe", ({ store }, { owner }) => notFound(Stream.runDrain(store.observe({ ...owner, after: 0 })))],
   ["tail", ({ store }, { owner }) => notFound(store.tail(owner))],
+  ["summary", ({ store }, { owner }) => notFound(store.summary(owner))],
   ["batch", ({ store }, { owner }) => notFound(store.batch({ ...owner, batchId: BatchId.make("created") }))],
   ["call ids", ({ store }, { owner }) => notFound(store.hasCallIds({ ...owner, callIds: ["c1"] }))],
   ["export", ({ store }, { owner }) => notFound(store.export(owner))],
@@ -149,6 +150,7 @@ export const tenantCases: ReadonlyArray<ConformanceCase> = [
           listed.map(({ conversationId, title }) => [conversationId, title]),
           [[place.id(), `title ${i}`]]
         )
+        yield* equal("its summary", yield* place.store.summary({ conversationId: place.id() }), listed[0])
         const { conversationId, faults } = yield* place.store.verify({ conversationId: place.id() })
         yield* equal("what it verifies", [conversationId, faults], [place.id(), []])
         const log = yield* place.log()
