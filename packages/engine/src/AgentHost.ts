@@ -105,7 +105,8 @@ export interface AgentHost<out E> {
   readonly model: string | undefined
   /** The same for the same tools: names, descriptions and parameter schemas. */
   readonly toolsDigest: Digest.Digest
-  readonly hasTools: boolean
+  /** What the model is told that it may call. */
+  readonly tools: ReadonlyArray<Tool.Any>
   /** A tool of the agent; undefined when it has none of this name. */
   readonly tool: (name: string) => Tool.Any | undefined
   /** Who stands behind a tool, if it is an agent. */

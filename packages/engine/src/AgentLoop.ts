@@ -327,7 +327,7 @@ const suspended = ({ journal, runId }: Pick<RunContext<unknown>, "journal" | "ru
 }
 
 /** The agent's answer is an object, and it has nothing else to do. */
-const isObjectOnly = <E>({ host }: RunContext<E>): boolean => host.output !== undefined && !host.hasTools
+const isObjectOnly = <E>({ host }: RunContext<E>): boolean => host.output !== undefined && host.tools.length === 0
 
 /** The agent owes a structured answer, and this one is none. */
 const lacksObject = <E>({ host }: RunContext<E>, response: Payload.ModelResponded): Effect.Effect<boolean> =>

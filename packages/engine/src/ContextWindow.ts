@@ -10,6 +10,7 @@ import type * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
 import { crashPolicy } from "./AgentHost.ts"
+import { summariesOf } from "./internal/chat.ts"
 import { openRun, type RunContext, write } from "./RunContext.ts"
 
 /**
@@ -75,12 +76,12 @@ const targetOf = <E>(context: RunContext<E>): Target<WriteError> => {
 }
 
 const callOf = <E>(context: RunContext<E>): Call => {
-  const { host, historyTokens } = context
+  const { host, historyTokens, observer } = context
   return {
     step: nextStep(context),
     prompt: projection(context),
     fixedTokens: host.toolTokens + historyTokens,
-    ownModel: host.summaryModel
+    ownModel: summariesOf(host.summaryModel, host.provider, observer)
   }
 }
 

@@ -14,8 +14,8 @@ import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
 import * as Stream from "effect/Stream"
 import { ContextTooLarge } from "./AgentError.ts"
-import type { AgentHost } from "./AgentHost.ts"
-import { quietly, usageAttributes, withSpan } from "./internal/spans.ts"
+import { chat } from "./internal/chat.ts"
+import { usageAttributes } from "./internal/spans.ts"
 import type { RunContext } from "./RunContext.ts"
 import { RunEvent } from "@colloquy/capabilities/RunEvent"
 
@@ -52,7 +52,9 @@ export const call = <E>(
   request: Request,
   collect: { readonly onPart: (part: Response.AnyPart) => void; readonly onReset: () => void }
 ): Effect.Effect<void, AiError.AiError | ContextTooLarge> => {
-  const { host, limits, publish, runId } = context
+  const { host, limits, observer, publish, runId } = context
+  // An answer in a structure is asked for without tools.
+  const sent = { prompt: request.prompt, tools: request.answer === "object" ? [] : host.tools }
   const attempt = (retries: number): Effect.Effect<void, AiError.AiError | ContextTooLarge> => {
     let shown = false
     const told: Array<Response.AnyPart> = []
@@ -63,7 +65,7 @@ export const call = <E>(
       show(part)
     }
     const asking = Effect.catchCause(once(context, request, take), ownInterruption)
-    return Effect.catch(chat(host, asking, told), (error) => {
+    return Effect.catch(chat(host, asking, { observer, sent, said: () => responseAttributes(told) }), (error) => {
       if (host.isContextOverflow(error)) {
         const { model } = host
         return Effect.fail(
@@ -107,24 +109,6 @@ const once = <E>(
 /** An interruption of the run does not come here; one that does is the model's own, and nobody has stopped the run. */
 const ownInterruption = (cause: Cause.Cause<AiError.AiError>): Effect.Effect<never, AiError.AiError> =>
   Cause.hasInterruptsOnly(cause) ? Effect.fail(errorOf("the model interrupted its own call")) : Effect.failCause(cause)
-
-/** One attempt in a span, with what the provider says of its response. */
-const chat = <E, A>(
-  { model, provider }: AgentHost<E>,
-  attempt: Effect.Effect<A, AiError.AiError>,
-  told: ReadonlyArray<Response.AnyPart>
-): Effect.Effect<A, AiError.AiError> =>
-  quietly(attempt).pipe(
-    Effect.ensuring(Effect.suspend(() => Effect.annotateCurrentSpan(responseAttributes(told)))),
-    withSpan(`chat ${model ?? "model"}`, {
-      kind: "client",
-      attributes: {
-        "gen_ai.operation.name": "chat",
-        ...(provider === undefined ? {} : { "gen_ai.provider.name": provider }),
-        ...(model === undefined ? {} : { "gen_ai.request.model": model })
-      }
-    })
-  )
 
 /** The names of https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ */
 const responseAttributes = (told: ReadonlyArray<Response.AnyPart>): Record<string, unknown> => {

@@ -10,6 +10,7 @@ import type { OpenRun } from "@colloquy/session/ConversationState"
 import type { AgentName, ConversationId, RunId } from "@colloquy/session/Ids"
 import { maxBatchRecords } from "@colloquy/session/Limits"
 import type * as Payload from "@colloquy/session/Payload"
+import type { Observer } from "@colloquy/session/Seams"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
@@ -35,6 +36,8 @@ export interface RunContext<E> {
   readonly compactor: Compactor | undefined
   /** What may still be used. Undefined: there is no limit. */
   readonly budget: Effect.Effect<Verdict> | undefined
+  /** Who is told of model calls. Undefined: nobody. */
+  readonly observer: Observer | undefined
   /** What a history of the caller's counts, in tokens. */
   readonly historyTokens: number
   /** Shows an event to whoever watches; never waits for anybody. */
@@ -81,6 +84,7 @@ export interface Options<E> extends Pick<RunContext<E>, "runId" | "journal" | "h
   readonly showsOnlyItself?: boolean | undefined
   readonly compactor?: Compactor | undefined
   readonly budget?: RunContext<E>["budget"]
+  readonly observer?: Observer | undefined
   readonly historyTokens?: number | undefined
   readonly publish?: ((event: RunEvent) => void) | undefined
   readonly closing?: (() => void) | undefined
@@ -105,6 +109,7 @@ export const make = <E>({
   hostOf,
   journal,
   limits,
+  observer,
   publish,
   queues,
   runId,
@@ -121,6 +126,7 @@ export const make = <E>({
   showsOnlyItself: showsOnlyItself ?? false,
   compactor,
   budget,
+  observer,
   historyTokens: historyTokens ?? 0,
   publish: publish ?? nothing,
   closing: closing ?? nothing,

@@ -8,7 +8,6 @@ import * as Metric from "effect/Metric"
 import * as Option from "effect/Option"
 import * as References from "effect/References"
 import * as Schema from "effect/Schema"
-import * as Tracer from "effect/Tracer"
 import * as AiError from "effect/ai/AiError"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -28,26 +27,11 @@ import {
   tools,
   unavailable
 } from "./support.ts"
+import { attributesOf, tracing } from "./tracing.ts"
 
 const fresh = () => processOver(MemoryDatabase.make())
 
 const { chunks, fail, finish, split } = ScriptedModel
-
-/** Spans in memory, as they were made. */
-const tracing = () => {
-  const spans: Array<Tracer.NativeSpan> = []
-  const tracer = Tracer.make({
-    span: (options) => {
-      const span = new Tracer.NativeSpan(options)
-      spans.push(span)
-      return span
-    }
-  })
-  const named = (start: string) => spans.filter(({ name }) => name.startsWith(start))
-  return { spans, named, layer: Layer.succeed(Tracer.Tracer, tracer) }
-}
-
-const attributesOf = (span: Tracer.NativeSpan | undefined) => Object.fromEntries(span?.attributes ?? [])
 
 describe("the spans of a run", () => {
   for (const streaming of [false, true]) {

@@ -32,6 +32,7 @@ import type { Ledger, LedgerName, Recorded } from "./LedgerModel.ts"
 import { LedgerSettings } from "./LedgerSettings.ts"
 import { LedgerStore, Tenants } from "./LedgerStore.ts"
 import { PastRuns } from "./PastRuns.ts"
+import * as PromptSize from "./PromptSize.ts"
 import * as Render from "./Render.ts"
 import { fromRun, type IsReadOnly, readOnlyOf } from "./RunTurn.ts"
 import type { Turn } from "./Turn.ts"
@@ -236,7 +237,6 @@ export const make = Effect.fnUntraced(function* (
       const { account, entries, gone } = yield* read(request)
       const now = yield* Clock.currentTimeMillis
       const block = Render.block({ entries, gone, account, bounds, now, fence: fence() })
-      yield* LedgerMetrics.bytes("ledger", block.bytes)
       yield* Effect.annotateCurrentSpan({
         "colloquy.conversation.key": request.conversationKey,
         "colloquy.ledger.bytes": block.bytes,
@@ -268,8 +268,8 @@ export const layer = (options: Options = {}): Layer.Layer<SessionLedger, never, 
   Layer.effect(SessionLedger, make(options))
 
 /**
- * Provides session's `TurnPreamble` and `RunRecorder`: a run under a conversation key keeps its ledger, and is given the
- * block of its earlier turns, without a line of code.
+ * Provides session's `TurnPreamble`, `PromptObserver` and `RunRecorder`: a run under a conversation key keeps its ledger,
+ * and is given the block of its earlier turns, without a line of code.
  *
  * **Details**
  *
@@ -278,6 +278,8 @@ export const layer = (options: Options = {}): Layer.Layer<SessionLedger, never, 
  * - With `PastRuns` in the context a turn that begins is noted, and one that has ended without being recorded, since its
  *   process died in between, is recorded when the next turn of its ledger begins. One that was closed by a repair crashed,
  *   and is not recorded.
+ * - The size of each prompt is reported, with the ledger's share; see `PromptSize`. Also of a run under no key, and with the
+ *   switch off: there the share is nothing.
  *
  * @category layers
  * @since 0.1.0
@@ -291,7 +293,10 @@ export const layerRecorder: Layer.Layer<never, never, SessionLedger | LedgerStor
         settings: yield* LedgerSettings,
         pastRuns: yield* PastRuns
       })
-      return Context.make(Seams.TurnPreamble, recorder.preamble).pipe(Context.add(Seams.RunRecorder, recorder.recorder))
+      return Context.make(Seams.TurnPreamble, recorder.preamble).pipe(
+        Context.add(Seams.PromptObserver, ({ prompt, tools }) => PromptSize.report(PromptSize.of(prompt, tools))),
+        Context.add(Seams.RunRecorder, recorder.recorder)
+      )
     })
   )
 

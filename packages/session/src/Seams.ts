@@ -3,6 +3,8 @@
  *
  * @since 0.1.0
  */
+import type * as Prompt from "effect/ai/Prompt"
+import type * as Tool from "effect/ai/Tool"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -142,5 +144,37 @@ export type Recorder = (turn: EndedTurn) => Effect.Effect<void>
  * @since 0.1.0
  */
 export const RunRecorder = Context.Reference<Recorder | undefined>("@colloquy/session/Seams/RunRecorder", {
+  defaultValue: () => undefined
+})
+
+/**
+ * A model call that is about to be made, as those who watch prompts are told of it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ModelRequest {
+  readonly prompt: Prompt.Prompt
+  /** Those whose definitions are sent with it. */
+  readonly tools: ReadonlyArray<Tool.Any>
+}
+
+/**
+ * Is told of a model call just before it is made, and again before each retry, inside the call's span. It cannot fail, and
+ * the call waits for it.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Observer = (request: ModelRequest) => Effect.Effect<void>
+
+/**
+ * Who is told of a run's model calls, those for summaries included. Nobody by default. Looked up as {@link TurnPreamble}
+ * is.
+ *
+ * @category services
+ * @since 0.1.0
+ */
+export const PromptObserver = Context.Reference<Observer | undefined>("@colloquy/session/Seams/PromptObserver", {
   defaultValue: () => undefined
 })

@@ -13,6 +13,7 @@ import type { ResumeOptions, RunHandle } from "../Run.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "../RunGate.ts"
 import * as Budgeting from "./budgeting.ts"
+import { summariesOf } from "./chat.ts"
 import { handoffsFrom } from "./hosts.ts"
 import type { Restore } from "./launch.ts"
 import { usageAttributes, withSpan } from "./spans.ts"
@@ -91,10 +92,11 @@ export const assemble = Effect.fnUntraced(function* <E>(
   const handoffs = handoffsFrom([host, ...others], scope)
   const allowance = options.budget ?? host.budget
   const budgeting = allowance === undefined ? undefined : yield* Budgeting.make(allowance, runId, journal, storage)
-  const compactor = yield* compactorOf(options.compaction ?? host.compaction)
+  const compactor = yield* compactorOf(options.compaction ?? host.compaction, seams.observer)
   const context = contextOf({
     runId,
     budget: budgeting?.check,
+    observer: seams.observer,
     compactor,
     historyTokens,
     journal,
@@ -151,11 +153,17 @@ export const assemble = Effect.fnUntraced(function* <E>(
 // --- internal ---
 
 const compactorOf = (
-  options: Compaction.Options | undefined
-): Effect.Effect<Compaction.Compactor | undefined, InvalidOption> =>
-  options === undefined
-    ? Effect.undefined
-    : Effect.mapError(
-        Compaction.make(options),
-        ({ option, reason, value }) => new InvalidOption({ option: `compaction.${option}`, value, reason })
-      )
+  options: Compaction.Options | undefined,
+  observer: Seams.Observer | undefined
+): Effect.Effect<Compaction.Compactor | undefined, InvalidOption> => {
+  if (options === undefined) return Effect.undefined
+  const { summaryModel } = options
+  return Effect.mapError(
+    Compaction.make({
+      ...options,
+      // Its provider is not known.
+      summaryModel: summaryModel === undefined ? undefined : summariesOf(summaryModel, undefined, observer)
+    }),
+    ({ option, reason, value }) => new InvalidOption({ option: `compaction.${option}`, value, reason })
+  )
+}

@@ -68,7 +68,7 @@ export const makeHost = Effect.fnUntraced(function* <T extends Tools, E, R, A>(
     provider: Option.getOrUndefined(Context.getOption(services, Model.ProviderName)),
     model: Option.getOrUndefined(Context.getOption(services, Model.ModelName)),
     toolsDigest: digestTools(tools.values()),
-    hasTools: tools.size > 0,
+    tools: [...tools.values()],
     tool: (name) => tools.get(name),
     delegate: (toolName) => byTool.get(toolName),
     delegates,

@@ -37,6 +37,7 @@ export interface Making<E> {
   readonly startTask: RunContext.RunContext<E>["startTask"]
   readonly hostOf: RunContext.RunContext<E>["hostOf"]
   readonly budget: RunContext.RunContext<E>["budget"]
+  readonly observer: RunContext.RunContext<E>["observer"]
   readonly compactor: Compactor | undefined
   readonly historyTokens: number
 }

@@ -40,15 +40,17 @@ export interface Storage {
   readonly conversations: Conversations["Service"]
 }
 
-/** Who is told of a run's start and end. */
+/** Who is told of a run's start, its model calls, and its end. */
 export interface SeamsAtHand {
   readonly preamble: Seams.Preamble | undefined
+  readonly observer: Seams.Observer | undefined
   readonly recorder: Seams.Recorder | undefined
 }
 
 export const seamsAtHand: Effect.Effect<SeamsAtHand> = Effect.contextWith((context: Context.Context<never>) =>
   Effect.succeed({
     preamble: Context.get(context, Seams.TurnPreamble),
+    observer: Context.get(context, Seams.PromptObserver),
     recorder: Context.get(context, Seams.RunRecorder)
   })
 )
@@ -57,6 +59,7 @@ export const seamsAtHand: Effect.Effect<SeamsAtHand> = Effect.contextWith((conte
 export const seamsOf = ({ seams }: Parts): Effect.Effect<SeamsAtHand> =>
   Effect.map(seamsAtHand, (own) => ({
     preamble: own.preamble ?? seams.preamble,
+    observer: own.observer ?? seams.observer,
     recorder: own.recorder ?? seams.recorder
   }))
 
