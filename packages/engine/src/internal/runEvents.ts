@@ -6,7 +6,7 @@ import * as PubSub from "effect/PubSub"
 import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 
-export interface RunEvents {
+interface RunEvents {
   readonly publish: (event: RunEvent) => void
   /** Nothing comes any more. */
   readonly end: Effect.Effect<void>
