@@ -9,7 +9,6 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as Migrator from "effect/sql/Migrator"
 import * as SqlClient from "effect/sql/SqlClient"
-import { SqlError } from "effect/sql/SqlError"
 import { isBusy, lockSchedule, translate } from "./internal/connections.ts"
 
 /**
@@ -29,6 +28,31 @@ export const schemaVersion = 3
 export const applicationId = 0x436c7179
 
 /**
+ * Which tables a file has: none (`empty`), those of an older release (`older`), or this release's (`current`).
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Inspected {
+  readonly state: "empty" | "older" | "current"
+  /** The version of its tables; 0 for none. */
+  readonly found: number
+  /** The version that this release writes: {@link schemaVersion}. */
+  readonly supported: number
+}
+
+/**
+ * What came of a migration: the versions before and after it, which are equal where there was nothing to do.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Migrated {
+  readonly from: number
+  readonly to: number
+}
+
+/**
  * Refuses a file of something else, or of a newer release, before anything is written; then brings an empty file or an
  * older one of ours up to date.
  *
@@ -40,71 +64,79 @@ export const applicationId = 0x436c7179
  * @category migrating
  * @since 0.1.0
  */
-export const migrate: Effect.Effect<void, StoreUnavailable | UnsupportedVersion, SqlClient.SqlClient> = Effect.gen(
+export const migrate: Effect.Effect<Migrated, StoreUnavailable | UnsupportedVersion, SqlClient.SqlClient> = Effect.gen(
   function* () {
     const sql = yield* SqlClient.SqlClient
-    if ((yield* inspect) === "current") return
-    yield* sql.withTransaction(
+    const before = yield* inspect
+    if (before.state === "current") return nothingToDo
+    return yield* sql.withTransaction(
       Effect.gen(function* () {
         // Somebody else may have migrated while this one waited for the lock.
-        if ((yield* inspect) === "current") return
+        const { found, state } = yield* inspect
+        if (state === "current") return nothingToDo
         yield* run
         yield* sql.unsafe(`PRAGMA application_id = ${applicationId}`)
         yield* sql.unsafe(`PRAGMA user_version = ${schemaVersion}`)
+        return { from: found, to: schemaVersion }
       })
     )
   }
 ).pipe(
   Effect.provideService(SqlClient.BeginTransaction, "BEGIN IMMEDIATE"),
   Effect.retry({ while: isBusy, schedule: lockSchedule(Duration.seconds(30)) }),
-  Effect.mapError((error) => (error instanceof SqlError || error._tag === "MigrationError" ? translate(error) : error))
+  Effect.mapError((error) => (error._tag === "SqlError" || error._tag === "MigrationError" ? translate(error) : error))
 )
 
 /**
  * Looks at the marks of a file without changing it, and refuses one that is not ours or is newer.
  *
+ * **Details**
+ *
+ * `StoreUnavailable` without a cause is a file that SQLite reads: of something else (`refused`), or one of ours that has
+ * lost tables (`damaged`). With one it is what SQLite says of it.
+ *
  * @category migrating
  * @since 0.1.0
  */
-export const inspect: Effect.Effect<
-  "empty" | "older" | "current",
-  SqlError | StoreUnavailable | UnsupportedVersion,
-  SqlClient.SqlClient
-> = Effect.gen(function* () {
-  const sql = yield* SqlClient.SqlClient
-  const [found] = yield* sql.unsafe<Marks>(selectMarks, [JSON.stringify(tableNames)])
-  const { encoding, mark, missing, objects, version } = found ?? emptyMarks
-  if (encoding !== textEncoding) {
+export const inspect: Effect.Effect<Inspected, StoreUnavailable | UnsupportedVersion, SqlClient.SqlClient> = Effect.gen(
+  function* () {
+    const sql = yield* SqlClient.SqlClient
+    const [found] = yield* Effect.mapError(sql.unsafe<Marks>(selectMarks, [JSON.stringify(tableNames)]), translate)
+    const { encoding, mark, missing, objects, version } = found ?? emptyMarks
+    if (encoding !== textEncoding) {
+      return yield* refused(`the file keeps text as ${encoding}, and payloads are read as ${textEncoding}`)
+    }
+    if (mark === 0 && objects === 0) return inspected("empty", 0)
+    if (mark !== applicationId) {
+      return yield* refused(`the file is a SQLite database of something else (application_id ${mark})`)
+    }
+    if (version > schemaVersion) {
+      return yield* new UnsupportedVersion({ what: "the database file", found: version, supported: schemaVersion })
+    }
+    if (version < schemaVersion) return inspected("older", version)
+    if (missing === null) return inspected("current", version)
     return yield* new StoreUnavailable({
-      reason: "refused",
+      reason: "damaged",
       retryable: false,
-      detail: `the file keeps text as ${encoding}, and payloads are read as ${textEncoding}; choose another file`,
+      detail: `the file has lost tables (${missing}); restore a backup`,
       cause: null
     })
   }
-  if (mark === 0 && objects === 0) return "empty"
-  if (mark !== applicationId) {
-    return yield* new StoreUnavailable({
-      reason: "refused",
-      retryable: false,
-      detail: `the file is a SQLite database of something else (application_id ${mark}); choose another file`,
-      cause: null
-    })
-  }
-  if (version > schemaVersion) {
-    return yield* new UnsupportedVersion({ what: "the database file", found: version, supported: schemaVersion })
-  }
-  if (version < schemaVersion) return "older"
-  if (missing === null) return "current"
-  return yield* new StoreUnavailable({
-    reason: "damaged",
-    retryable: false,
-    detail: `the file has lost tables (${missing}); restore a backup`,
-    cause: null
-  })
-})
+)
 
 // --- internal ---
+
+const inspected = (state: Inspected["state"], found: number): Inspected => ({ state, found, supported: schemaVersion })
+
+const nothingToDo: Migrated = { from: schemaVersion, to: schemaVersion }
+
+const refused = (why: string) =>
+  new StoreUnavailable({
+    reason: "refused",
+    retryable: false,
+    detail: `${why}; choose another file`,
+    cause: null
+  })
 
 // Ids compare bytewise (BINARY is the default collation). Payloads are text that the database never parses. Rows of a
 // batch stand once: their producer and epoch are the batch's.

@@ -56,6 +56,14 @@ export const open = (
   })
 
 /**
+ * What a statement on a client fails with, in the words of the store: whether trying again helps, and what to do.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export const toStoreUnavailable = (error: SqlError): StoreUnavailable => translate(error)
+
+/**
  * How scripts run on a client: at once on one of {@link open}, statement by statement on any other.
  *
  * @internal

@@ -5,4 +5,5 @@
  */
 export * as Costs from "./Costs.ts"
 export * as Migrations from "./Migrations.ts"
+export * as SqliteFile from "./SqliteFile.ts"
 export * as SqliteStorage from "./SqliteStorage.ts"

@@ -6,7 +6,6 @@ import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as SqlClient from "effect/sql/SqlClient"
 import * as Database from "../Database.ts"
 import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
@@ -39,16 +38,5 @@ export const migrateCommand = Command.make(
 const migrate = Effect.fnUntraced(function* (database: string) {
   // A file of something else, or of a newer release, is refused before anything is written to it.
   const file = yield* Layer.build(SqliteStorage.layerFile({ filename: database }))
-  return yield* Effect.provideContext(
-    Effect.gen(function* () {
-      const from = yield* version
-      yield* Migrations.migrate
-      return { database, from, to: yield* version }
-    }),
-    file
-  )
+  return { database, ...(yield* Effect.provideContext(Migrations.migrate, file)) }
 })
-
-const version = Effect.flatMap(SqlClient.SqlClient, (client) =>
-  Effect.map(client.unsafe<{ readonly user_version: number }>("PRAGMA user_version"), ([row]) => row?.user_version ?? 0)
-)

@@ -4,11 +4,11 @@
  */
 import * as Migrations from "@colloquy/storage-sqlite/Migrations"
 import * as SqliteFile from "@colloquy/storage-sqlite/SqliteFile"
+import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import * as Schedule from "effect/Schedule"
 import * as SqlClient from "effect/sql/SqlClient"
-import type { SqlError } from "effect/sql/SqlError"
 import type { Kind, Problem } from "./Problem.ts"
 
 /** What was found, and whether the logs in it can be read. */
@@ -52,9 +52,9 @@ const only = (kind: keyof typeof remedies, detail: string): Found => ({
 
 const inspect = (file: string) =>
   Effect.gen(function* () {
-    const state = yield* Migrations.inspect
+    const { found, state, supported } = yield* Migrations.inspect
     if (state === "older") {
-      return only("older-version", `the tables of ${file} are older than version ${Migrations.schemaVersion}`)
+      return only("older-version", `the tables of ${file} are of version ${found}, older than ${supported}`)
     }
     if (state === "empty") return only("not-a-database", `there are no tables in ${file}`)
     const damage = yield* quickCheck
@@ -63,24 +63,28 @@ const inspect = (file: string) =>
       ...(damage === undefined ? [] : [problem("damaged-file", `SQLite finds damage in ${file}: ${damage}`)]),
       ...(lock ? [problem("locked", `another process has held the write lock of ${file} for over a second`)] : [])
     ]
-    const found: Found = { problems, isReadable: damage === undefined }
-    return found
+    return { problems, isReadable: damage === undefined } satisfies Found
   }).pipe(
     Effect.catchTags({
       UnsupportedVersion: ({ message }) => Effect.succeed(only("newer-version", message)),
-      StoreUnavailable: ({ detail, reason }) =>
-        Effect.succeed(only(reason === "damaged" ? "lost-tables" : "foreign-database", detail)),
-      SqlError: (error) =>
-        Effect.succeed(
-          only(isNoDatabase(error) ? "not-a-database" : "damaged-file", `SQLite cannot read ${file}: ${saidBy(error)}`)
-        )
+      StoreUnavailable: (error) => Effect.succeed(only(kindOf(error), `${file}: ${error.detail}`))
     })
   )
+
+/** Without a cause SQLite reads the file, and it is not as ours are. */
+const kindOf = ({ cause, reason }: StoreUnavailable): keyof typeof remedies => {
+  if (reason === "contention") return "locked"
+  if (reason === "refused") return cause === null ? "foreign-database" : "not-a-database"
+  return cause === null ? "lost-tables" : "damaged-file"
+}
 
 /** The first thing that SQLite finds wrong; it reads the whole file. https://www.sqlite.org/pragma.html#pragma_quick_check */
 const quickCheck = Effect.gen(function* () {
   const sql = yield* SqlClient.SqlClient
-  const [row] = yield* sql.unsafe<{ readonly quick_check: string }>("PRAGMA quick_check(1)")
+  const [row] = yield* Effect.mapError(
+    sql.unsafe<{ readonly quick_check: string }>("PRAGMA quick_check(1)"),
+    SqliteFile.toStoreUnavailable
+  )
   return row === undefined || row.quick_check === "ok" ? undefined : row.quick_check
 })
 
@@ -95,10 +99,3 @@ const isLocked = Effect.gen(function* () {
     Effect.catchTag("SqlError", (error) => Effect.succeed(error.reason._tag === "LockTimeoutError"))
   )
 })
-
-const saidBy = (error: SqlError): string => {
-  const { cause } = error.reason
-  return cause instanceof Error ? cause.message : error.message
-}
-
-const isNoDatabase = (error: SqlError): boolean => /not a database/i.test(saidBy(error))

@@ -63,6 +63,7 @@ export const overClient = (client: SqlClient): Runner => ({
 
 /** Somebody else holds the lock. Clients that give no number are known by what Effect makes of their error. */
 export const isBusy = (error: unknown): boolean => {
+  if (error instanceof StoreUnavailable) return isBusy(error.cause)
   const code = errorCode(error) & 0xff
   return (
     code === 5 || code === 6 || (code === 0 && error instanceof SqlError && error.reason._tag === "LockTimeoutError")
