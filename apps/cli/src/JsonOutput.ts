@@ -12,7 +12,9 @@ import { Digest } from "@colloquy/session/Digest"
 import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
 import { RunOutcome } from "@colloquy/session/Payload"
 import { Usage } from "@colloquy/session/Usage"
+import { ErasureReport, RedactionReport } from "@colloquy/store/StoreModel"
 import * as Schema from "effect/Schema"
+import * as Struct from "effect/Struct"
 import { problems } from "./doctor/Problem.ts"
 import { rules } from "./import/Repair.ts"
 
@@ -104,37 +106,12 @@ export const Fork = Schema.Struct({
 export type Fork = typeof Fork.Type
 
 /** `erase`; `pending` bytes go once nobody reads them any more. */
-export interface Erasure {
-  readonly conversationId: string
-  readonly alreadyErased: boolean
-  readonly removed: { readonly [table: string]: number }
-  readonly bytes: "gone" | "pending"
-  readonly copies: {
-    readonly forks: ReadonlyArray<string>
-    readonly children: ReadonlyArray<string>
-    readonly tables: { readonly [table: string]: number }
-  }
-  readonly cascaded: ReadonlyArray<Erasure>
-}
-export const Erasure = Schema.Struct({
-  conversationId: Schema.String,
-  alreadyErased: Schema.Boolean,
-  removed: Counts,
-  bytes: Schema.Literals(["gone", "pending"]),
-  copies: Schema.Struct({
-    forks: Schema.Array(Schema.String),
-    children: Schema.Array(Schema.String),
-    tables: Counts
-  }),
-  cascaded: Schema.Array(Schema.suspend((): Schema.Codec<Erasure> => Erasure))
-})
+export const Erasure = ErasureReport
 
 /** `redact`; `sequences` are all records that lost their content, summaries of the named ones included. */
 export const Redaction = Schema.Struct({
   conversationId: ConversationId,
-  sequences: Schema.Array(Schema.Natural),
-  removed: Counts,
-  bytes: Schema.Literals(["gone", "pending"]),
+  ...Struct.pick(RedactionReport.fields, ["sequences", "removed", "bytes"]),
   tail: Digest
 })
 export type Redaction = typeof Redaction.Type

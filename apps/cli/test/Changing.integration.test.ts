@@ -113,7 +113,7 @@ describe("erase", () => {
     oneOf(Json.Fork, await home.run("fork", "a", "b", ...into))
     const first = oneOf(Json.Erasure, await home.run("erase", "a", "--yes", ...into))
     assert.deepInclude(first, { alreadyErased: false, bytes: "gone", cascaded: [] })
-    assert.deepStrictEqual(first.copies.forks, ["b"])
+    assert.deepStrictEqual<ReadonlyArray<string>>(first.copies.forks, ["b"])
     assert.isTrue(home.read("a.db").includes(secret))
     const people = await home.run("erase", "a", "--yes", "--db", "a.db")
     assert.match(people.stdout, /was erased before[\s\S]*copies are left: fork b; erase them too with --cascade/)

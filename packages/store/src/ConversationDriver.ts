@@ -11,6 +11,7 @@ import type { Status } from "@colloquy/session/ConversationState"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
+import * as Schema from "effect/Schema"
 import type * as Stream from "effect/Stream"
 import type { StoreUnavailable } from "./StoreError.ts"
 
@@ -183,7 +184,9 @@ export interface Erased {
  * @category rows
  * @since 0.1.0
  */
-export type Scrubbed = "gone" | "pending"
+export const Scrubbed = Schema.Literals(["gone", "pending"])
+/** @since 0.1.0 */
+export type Scrubbed = typeof Scrubbed.Type
 
 /**
  * The encoded storage of conversations.

@@ -52,7 +52,7 @@ import type {
   Options,
   Position,
   ReadRequest,
-  RedactionReport,
+  Redaction,
   RedactRequest,
   SaveCheckpointRequest,
   StoredBatch,
@@ -162,7 +162,7 @@ export class ConversationStore extends Context.Service<
      */
     readonly redact: (
       request: RedactRequest
-    ) => Effect.Effect<RedactionReport, AppendError | CorruptRecord | UnsupportedVersion | EraserFailed>
+    ) => Effect.Effect<Redaction, AppendError | CorruptRecord | UnsupportedVersion | EraserFailed>
     /**
      * Removes a conversation's words: payloads, salts, title, checkpoints and call ids, and what the registered
      * `Erasers` hold. Envelopes and digests stay; a tombstone fences every producer and blocks the id for ever. Idempotent,

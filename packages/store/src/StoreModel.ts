@@ -6,11 +6,11 @@
 import type { Batch, CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { ConversationState, Status } from "@colloquy/session/ConversationState"
 import type { Digest } from "@colloquy/session/Digest"
-import type { BatchId, ConversationId, ProducerId, SettingsId } from "@colloquy/session/Ids"
+import { type BatchId, ConversationId, type ProducerId, type SettingsId } from "@colloquy/session/Ids"
 import type { EraserFailed } from "@colloquy/session/Seams"
-import type * as Schema from "effect/Schema"
-import type { Scrubbed } from "./ConversationDriver.ts"
-import type { ConversationNotFound, StoreUnavailable, Tail } from "./StoreError.ts"
+import * as Schema from "effect/Schema"
+import { Scrubbed } from "./ConversationDriver.ts"
+import { type ConversationNotFound, type StoreUnavailable, Tail } from "./StoreError.ts"
 
 /**
  * @category models
@@ -215,6 +215,9 @@ export interface RedactRequest {
   readonly producerId: ProducerId
 }
 
+// How many rows went, or hold copies, by table.
+const RowsByTable = Schema.Record(Schema.String, Schema.Natural)
+
 /**
  * What a redaction did: the append of its record, all records that it removed, what others who hold data removed, and
  * whether the bytes are gone.
@@ -222,11 +225,26 @@ export interface RedactRequest {
  * @category models
  * @since 0.1.0
  */
-export interface RedactionReport extends Appended {
-  readonly sequences: ReadonlyArray<number>
-  readonly removed: { readonly [table: string]: number }
-  readonly bytes: Scrubbed
-}
+export const RedactionReport = Schema.Struct({
+  first: Schema.Natural,
+  last: Schema.Natural,
+  tail: Tail,
+  replayed: Schema.Boolean,
+  epoch: Schema.Natural,
+  sequences: Schema.Array(Schema.Natural),
+  removed: RowsByTable,
+  bytes: Scrubbed
+})
+/** @since 0.1.0 */
+export interface RedactionReport extends Schema.Schema.Type<typeof RedactionReport> {}
+
+/**
+ * A redaction as `redact` gives it: its report, and the record that it appended.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface Redaction extends RedactionReport, Pick<Appended, "records"> {}
 
 /**
  * @category models
@@ -236,6 +254,18 @@ export interface EraseRequest {
   readonly conversationId: ConversationId
   /** Forks of it, and conversations that it has started, are erased too. */
   readonly cascade?: boolean | undefined
+}
+
+const erasureFields = {
+  conversationId: ConversationId,
+  alreadyErased: Schema.Boolean,
+  removed: RowsByTable,
+  bytes: Scrubbed,
+  copies: Schema.Struct({
+    forks: Schema.Array(ConversationId),
+    children: Schema.Array(ConversationId),
+    tables: RowsByTable
+  })
 }
 
 /**
@@ -249,17 +279,23 @@ export interface EraseRequest {
  * @category models
  * @since 0.1.0
  */
-export interface ErasureReport {
-  readonly conversationId: ConversationId
-  readonly alreadyErased: boolean
-  readonly removed: { readonly [table: string]: number }
-  readonly bytes: Scrubbed
-  readonly copies: {
-    readonly forks: ReadonlyArray<ConversationId>
-    readonly children: ReadonlyArray<ConversationId>
-    readonly tables: { readonly [table: string]: number }
-  }
+export interface ErasureReport extends Schema.Struct.Type<typeof erasureFields> {
   readonly cascaded: ReadonlyArray<ErasureReport>
+}
+/** @since 0.1.0 */
+export const ErasureReport: Schema.Codec<ErasureReport, ErasureReportEncoded> = Schema.Struct({
+  ...erasureFields,
+  cascaded: Schema.Array(Schema.suspend(() => ErasureReport))
+})
+
+/**
+ * {@link ErasureReport} as JSON.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ErasureReportEncoded extends Schema.Struct.Encoded<typeof erasureFields> {
+  readonly cascaded: ReadonlyArray<ErasureReportEncoded>
 }
 
 /**

@@ -22,7 +22,7 @@ import * as Semaphore from "effect/Semaphore"
 import * as Stream from "effect/Stream"
 import type { ConversationStore } from "./ConversationStore.ts"
 import { now } from "./internal/rows.ts"
-import type { Appended, RedactionReport, RedactRequest } from "./StoreModel.ts"
+import type { Appended, Redaction, RedactRequest } from "./StoreModel.ts"
 import * as WriterMetrics from "./WriterMetrics.ts"
 import { type AppendError, FenceRejected, type ReadError, type StoreUnavailable, type Tail } from "./StoreError.ts"
 
@@ -78,7 +78,7 @@ export interface Writer {
    */
   readonly redact: (
     request: Pick<RedactRequest, "sequences" | "reason" | "author">
-  ) => Effect.Effect<RedactionReport, WriteError | EraserFailed>
+  ) => Effect.Effect<Redaction, WriteError | EraserFailed>
   /** What a model is shown now. */
   readonly prompt: (options?: ConversationPrompt.Options) => ConversationPrompt.Projection
   /** Whether the log has a batch of this id. */

@@ -7,7 +7,6 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Database from "../Database.ts"
-import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
 import { ensureMeant, refuseUnasked, yesFlag } from "../Question.ts"
 import { oneLine } from "../TerminalText.ts"
@@ -35,8 +34,7 @@ export const eraseCommand = Command.make(
             yield* ensureMeant(`Erase ${oneLine(conversation)}${what}?`, `${conversation} was not erased`)
           }
           const report = yield* store.erase({ conversationId: conversation, cascade })
-          const json: Json.Erasure = report
-          yield* output.isJson ? output.json(json) : output.text(render(report))
+          yield* output.isJson ? output.json(report) : output.text(render(report))
         }),
         Database.layer("erase", "read")
       )
