@@ -10,7 +10,7 @@
  */
 import * as Prompt from "effect/ai/Prompt"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
-import type { ConversationState } from "./ConversationState.ts"
+import type { ConversationState, Window } from "./ConversationState.ts"
 import { type Block, dropDanglingEnd, toMessages } from "./internal/promptBlocks.ts"
 import { collectResults, collectUndecided, orphans, useResult } from "./internal/promptCalls.ts"
 import type { Context, Options, Repair } from "./internal/promptContext.ts"
@@ -94,6 +94,24 @@ export const project = (
 }
 
 /**
+ * Projects a conversation from its first word to its last, whatever compactions hide from the model: no summary stands for
+ * what it covers, and no result is cleared. For exports and transcripts.
+ *
+ * **Details**
+ *
+ * `records` are all of the log in ascending order. With fewer it projects those alone. The prompt is as sound as that of
+ * {@link project}, and may be larger than any model takes.
+ *
+ * @category projecting
+ * @since 0.1.0
+ */
+export const projectWhole = (
+  state: ConversationState,
+  records: ReadonlyArray<CanonicalRecord>,
+  options: Options = {}
+): Projection => project({ ...state, window: everything }, records, options)
+
+/**
  * How a summary is shown: as a user message that says what it is.
  *
  * @category constants
@@ -103,6 +121,8 @@ export const recap = (summary: string): string =>
   `<recap note="machine-made summary of the conversation so far">\n${summary}\n</recap>`
 
 // --- internal ---
+
+const everything: Window = { visibleFrom: 1, pinned: [], clearedCallIds: [] }
 
 /** Where an open run begins, if only that is shown; of one that is over nothing but its own records is. */
 const startOf = ({ runs }: ConversationState, runId: RunId | undefined): number =>

@@ -10,7 +10,7 @@ import * as Payload from "../src/Payload.ts"
 import * as PromptFault from "../src/PromptFault.ts"
 import * as ToolCalls from "../src/ToolCalls.ts"
 import { damagedLog, randomOptions } from "./damage.ts"
-import { call, conversationId, created, log, responded, said, settled, started } from "./log.ts"
+import { call, cleared, conversationId, created, log, responded, said, settled, started, summarised } from "./log.ts"
 import { Random, runs, Seed } from "./random.ts"
 import { randomLog } from "./randomLog.ts"
 
@@ -207,6 +207,43 @@ describe("results", () => {
             [`result of ${String(params)}`]
           )
         }
+      }),
+    runs(100)
+  )
+})
+
+describe("the whole prompt", () => {
+  const before = [
+    created(),
+    started(),
+    said("the first word"),
+    responded(1, [call("c1")]),
+    settled(1, "c1", "found it")
+  ]
+  const shownOf = ({ prompt }: ConversationPrompt.Projection) => JSON.stringify(prompt.content)
+
+  it.effect("shows what compactions hide, and no summary and no cleared result in its place", () =>
+    Effect.gen(function* () {
+      const compacted = log(...before, cleared(5, "c1"), summarised(5), said("the last word"))
+      const state = yield* replay(compacted)
+      const visible = shownOf(ConversationPrompt.project(state, compacted))
+      assert.notInclude(visible, "the first word")
+      assert.include(visible, "all until 5")
+      const plain = log(...before, said("the last word"))
+      const whole = ConversationPrompt.projectWhole(state, compacted)
+      assert.deepStrictEqual(shownOf(whole), shownOf(ConversationPrompt.project(yield* replay(plain), plain)))
+      yield* assertSendable(whole.prompt)
+    })
+  )
+
+  it.effect.prop(
+    "of any log is one that a provider takes",
+    [Seed],
+    ([seed]) =>
+      Effect.gen(function* () {
+        const records = damagedLog(seed)
+        const { state } = Conversation.replayLenient(initial, records)
+        yield* assertSendable(ConversationPrompt.projectWhole(state, records).prompt)
       }),
     runs(100)
   )

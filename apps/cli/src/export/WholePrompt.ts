@@ -39,8 +39,7 @@ export class Counts {
 export const make = (conversationId: ConversationId, records: ReadonlyArray<CanonicalRecord>) =>
   Effect.gen(function* () {
     const { state } = Conversation.replayLenient(Conversation.initial(conversationId), records)
-    const window = { visibleFrom: 1, pinned: [], clearedCallIds: [] }
-    const { prompt, repairs } = ConversationPrompt.project({ ...state, window }, records)
+    const { prompt, repairs } = ConversationPrompt.projectWhole(state, records)
     const { content } = yield* encode(prompt)
     const leftOut = new Counts()
     let title: string | undefined

@@ -23,10 +23,9 @@ export const messagesOf = (
   const only: ConversationState = {
     ...state,
     sequence: tail,
-    approvals: state.approvals.filter(({ callId }) => mentions(records, callId)),
-    window: { visibleFrom: 1, pinned: [], clearedCallIds: [] }
+    approvals: state.approvals.filter(({ callId }) => mentions(records, callId))
   }
-  const { prompt } = ConversationPrompt.project(only, [...records, sentinel], { ...options, instructions: " " })
+  const { prompt } = ConversationPrompt.projectWhole(only, [...records, sentinel], { ...options, instructions: " " })
   return prompt.content.slice(0, -1)
 }
 
