@@ -275,14 +275,9 @@ export const resumeIfNeeded = <E, R, A>(
   Exclude<RunError<E> | ResumeError, NothingToResume>,
   AgentRuntime | Exclude<R, Scope.Scope>
 > =>
-  Effect.matchEffect(resume(agents, conversationId, options), {
-    onSuccess: Effect.succeedSome,
-    // The compiler does not take a member out of a union that has type parameters in it.
-    onFailure: (error) =>
-      error instanceof NothingToResume
-        ? Effect.succeedNone
-        : Effect.fail(error as Exclude<typeof error, NothingToResume>)
-  })
+  Effect.asSome(resume(agents, conversationId, options)).pipe(
+    Effect.catchIf(isNothingToResume, () => Effect.succeedNone, Effect.fail)
+  )
 
 /**
  * Goes on with the run that waits for people, under the same id, with what they decided, and returns what it comes to.
@@ -488,6 +483,8 @@ const awaited = <E, A, E2, R>(
   Effect.uninterruptibleMask((restore) =>
     Effect.flatMap(restore(starting), (handle) => Effect.onInterrupt(restore(handle.await), () => handle.cancel))
   )
+
+const isNothingToResume = (error: unknown): error is NothingToResume => error instanceof NothingToResume
 
 const isBusy = (error: unknown): error is ConversationBusy =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "ConversationBusy"

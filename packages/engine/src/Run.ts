@@ -167,6 +167,8 @@ export type StartError =
  * What a run that has begun fails with: what its agent fails with, the model's error, and what the store says. After a
  * store's error the run is unfinished and can be resumed; after any other its end is stored as `failed`.
  *
+ * `Effect.catchIf(AiError.isAiError, …)` takes the model's error out, also where `E` is a type parameter.
+ *
  * @category errors
  * @since 0.1.0
  */

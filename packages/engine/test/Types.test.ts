@@ -6,7 +6,7 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import type * as LanguageModel from "effect/ai/LanguageModel"
-import type * as AiError from "effect/ai/AiError"
+import * as AiError from "effect/ai/AiError"
 import type * as Model from "effect/ai/Model"
 import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
@@ -96,6 +96,13 @@ describe("the type of an agent", () => {
     expectTypeOf<NeedOf<typeof payer>>().toEqualTypeOf<Model | Orders | HandlerOf<typeof payKit>>()
     const run = runOf(payer)
     expectTypeOf<Effect.Error<typeof run>>().toEqualTypeOf<Run.RunError<Refused>>()
+  })
+
+  it("and the model's error can be taken out of what any run fails with", () => {
+    const told = <A, E, R>(run: Effect.Effect<A, E | AiError.AiError, R>) =>
+      Effect.catchIf(run, AiError.isAiError, () => Effect.fail(new Silent()))
+    const run = told(runOf(payer))
+    expectTypeOf<Effect.Error<typeof run>>().toEqualTypeOf<Exclude<Run.RunError<Refused>, AiError.AiError> | Silent>()
   })
 
   it("with tools whose failures the model sees, and with approvals: their handlers alone", () => {

@@ -24,7 +24,7 @@ export const withModel = Effect.fnUntraced(function* <A, E, R>(
   verb: string,
   access: "read" | "write",
   named: Option.Option<string>,
-  talk: Effect.Effect<A, E, R>
+  talk: Effect.Effect<A, E | AiError.AiError, R>
 ) {
   // Wrong usage is said before anything else.
   yield* Database.named(verb)
@@ -35,6 +35,6 @@ export const withModel = Effect.fnUntraced(function* <A, E, R>(
       Layer.provideMerge(Layer.merge(AgentRuntime.layer, Assistant.handlers), database),
       Model.layer(chosen)
     ]),
-    Effect.mapError((error) => (AiError.isAiError(error) ? explain(chosen, error) : error))
+    Effect.catchIf(AiError.isAiError, (error) => Effect.fail(explain(chosen, error)))
   )
 })
