@@ -177,8 +177,11 @@ export interface BackupOptions {
   readonly filename: string
   /** The path of the copy. Nothing may be there; its directory is. */
   readonly destination: string
-  /** Called between steps with the pages copied so far and all pages of the file. Throws nothing. */
-  readonly onProgress?: ((copied: number, total: number) => void) | undefined
+  /**
+   * Is told after each step of the pages copied so far and all pages of the file, in order; at last that they are equal.
+   * The copy does not wait for it, and is not given until it has been told of everything.
+   */
+  readonly onProgress?: ((copied: number, total: number) => Effect.Effect<void>) | undefined
   /** How many pages are copied in one step (default 256, 1 MiB); between steps it can be interrupted. */
   readonly pagesPerStep?: number | undefined
 }
@@ -203,7 +206,7 @@ export interface BackupOptions {
  */
 export const backup: (options: BackupOptions) => Effect.Effect<number, StoreUnavailable> = Effect.fn(
   "SqliteStorage.backup"
-)(({ destination, filename, onProgress = () => undefined, pagesPerStep = 256 }: BackupOptions) =>
+)(({ destination, filename, onProgress = () => Effect.void, pagesPerStep = 256 }: BackupOptions) =>
   Backup.backup({ destination, filename, onProgress, pagesPerStep })
 )
 

@@ -69,7 +69,7 @@ describe("a backup", () => {
         filename,
         destination: `${filename}.copy`,
         pagesPerStep: 10,
-        onProgress: (copied, total) => seen.push([copied, total])
+        onProgress: (copied, total) => Effect.sync(() => void seen.push([copied, total]))
       })
       assert.isAbove(seen.length, 5)
       assert.deepStrictEqual(
@@ -146,7 +146,7 @@ describe("a backup", () => {
           filename,
           destination,
           pagesPerStep: 1,
-          onProgress: () => Deferred.doneUnsafe(copying, Effect.void)
+          onProgress: () => Deferred.succeed(copying, undefined)
         })
       )
       yield* Deferred.await(copying)
@@ -184,7 +184,11 @@ describe("a backup is refused, and leaves nothing,", () => {
       yield* written(filename, 20)
       const destination = join(yield* directory, "copy.db")
       const error = yield* Effect.flip(
-        SqliteStorage.backup({ filename, destination, onProgress: () => writeFileSync(destination, "theirs") })
+        SqliteStorage.backup({
+          filename,
+          destination,
+          onProgress: () => Effect.sync(() => writeFileSync(destination, "theirs"))
+        })
       )
       assert.strictEqual(error.reason, "refused")
       assert.deepStrictEqual(names(dirname(destination)), ["copy.db"])

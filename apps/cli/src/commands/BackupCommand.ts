@@ -3,12 +3,9 @@
  */
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
 import * as Argument from "effect/cli/Argument"
-import type * as Cause from "effect/Cause"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
-import * as Queue from "effect/Queue"
-import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
@@ -46,16 +43,16 @@ const copy = Effect.fnUntraced(function* (filename: string, destination: string)
   const progress = yield* Progress
   // In shares of the whole: how many pages there are is known once it has begun.
   const advance = yield* progress.track("copying", 1)
-  const shares = yield* Queue.unbounded<number, Cause.Done>()
   let last = 0
-  yield* Effect.forkScoped(Stream.runForEach(Stream.fromQueue(shares), advance))
   return yield* SqliteStorage.backup({
     filename,
     destination,
-    onProgress: (copied, total) => {
-      const share = total === 0 ? 1 : copied / total
-      Queue.offerUnsafe(shares, share - last)
-      last = share
-    }
+    onProgress: (copied, total) =>
+      Effect.suspend(() => {
+        const share = total === 0 ? 1 : copied / total
+        const more = share - last
+        last = share
+        return advance(more)
+      })
   })
 })

@@ -9,8 +9,12 @@
  * @internal
  */
 import { StoreUnavailable } from "@colloquy/store/StoreError"
+import type * as Cause from "effect/Cause"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Queue from "effect/Queue"
+import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs"
 import { dirname } from "node:path"
@@ -21,7 +25,7 @@ import { isBusy, lockSchedule, translate } from "./connections.ts"
 export interface Request {
   readonly filename: string
   readonly destination: string
-  readonly onProgress: (copied: number, total: number) => void
+  readonly onProgress: (copied: number, total: number) => Effect.Effect<void>
   readonly pagesPerStep: number
 }
 
@@ -65,19 +69,41 @@ const beginSnapshot = (source: Sqlite.DatabaseSync): void => {
   })
 }
 
+/** Copies, and tells of each step. */
+const copy = Effect.fnUntraced(function* (
+  source: Sqlite.DatabaseSync,
+  path: string,
+  rate: number,
+  onProgress: Request["onProgress"]
+) {
+  const steps = yield* Queue.unbounded<readonly [copied: number, total: number], Cause.Done>()
+  const telling = yield* Effect.forkScoped(
+    Stream.runForEach(Stream.fromQueue(steps), ([copied, total]) => onProgress(copied, total))
+  )
+  const pages = yield* copyPages(source, path, rate, (...step) => void Queue.offerUnsafe(steps, step))
+  yield* Queue.end(steps)
+  yield* Fiber.join(telling)
+  return pages
+})
+
 /** The copy runs on another thread. Interrupted, it ends after its step, and is waited for: it uses the connection. */
-const copy = (source: Sqlite.DatabaseSync, path: string, rate: number, onProgress: Request["onProgress"]) =>
+const copyPages = (
+  source: Sqlite.DatabaseSync,
+  path: string,
+  rate: number,
+  onStep: (copied: number, total: number) => void
+) =>
   Effect.callback<number, StoreUnavailable>((resume) => {
     let interrupted = false
     const done = Sqlite.backup(source, path, {
       rate,
       progress: ({ remainingPages, totalPages }) => {
         if (interrupted) throw new Error("interrupted")
-        onProgress(totalPages - remainingPages, totalPages)
+        onStep(totalPages - remainingPages, totalPages)
       }
     }).then(
       (pages) => {
-        onProgress(pages, pages)
+        onStep(pages, pages)
         return Effect.succeed(pages)
       },
       (cause) => Effect.fail(translate(cause))
