@@ -9,7 +9,7 @@ import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { indented } from "./MessageText.ts"
-import type { Style } from "./TerminalText.ts"
+import { oneLine, type Style } from "./TerminalText.ts"
 import * as TranscriptPage from "./TranscriptPage.ts"
 
 /**
@@ -57,10 +57,11 @@ export const find = Effect.fnUntraced(function* (conversationId: ConversationId,
   })
 })
 
-/** The lines of a record; of an input with the context that it was given, to the letter. */
+/** The lines of a record; of a start with what it answers and where, of an input with its context, to the letter. */
 export const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArray<string> => {
   const lines = TranscriptPage.recordLines(record, style)
   const { payload } = record
+  if (payload._tag === "RunStarted") return [...lines, ...keyLines(payload, style)]
   if (payload._tag !== "InputRecorded") return lines
   const context =
     payload.context === undefined
@@ -68,3 +69,10 @@ export const recordLines = (record: CanonicalRecord, style: Style): ReadonlyArra
       : ["", style.strong("context given"), ...indented(payload.context)]
   return [...context, ...lines]
 }
+
+// --- internal ---
+
+const keyLines = ({ conversationKey, workKey }: Payload.RunStarted, style: Style): ReadonlyArray<string> => [
+  ...(conversationKey === undefined ? [] : [style.faint(`· conversation key ${oneLine(conversationKey)}`)]),
+  ...(workKey === undefined ? [] : [style.faint(`· work key ${oneLine(workKey)}`)])
+]

@@ -102,7 +102,13 @@ describe("show --run", () => {
       Effect.flatMap((writer) =>
         Effect.forEach(runs, (runId, i) =>
           writer.append([
-            { _tag: "RunStarted", runId, agent, mode: "execute" },
+            {
+              _tag: "RunStarted",
+              runId,
+              agent,
+              mode: "execute",
+              ...(i === 1 ? { conversationKey: "slack:D1", workKey: "m\u001b[2J1" } : {})
+            },
             {
               _tag: "InputRecorded",
               runId,
@@ -139,7 +145,17 @@ describe("show --run", () => {
     const page = (await home.run("show", "a", "--run", "run-ab", "--db", "a.db")).stdout
     assert.match(page, /context given\n {2}<ledger>\n {4}the customer is Ada\n {2}<\/ledger>\n[\s\S]*hello 1/)
     assert.notMatch(page, /hello 0/)
-    assert.match((await home.run("show", "a", "--run", "run-aa", "--db", "a.db")).stdout, /given no context/)
+    const other = (await home.run("show", "a", "--run", "run-aa", "--db", "a.db")).stdout
+    assert.match(other, /given no context/)
+    assert.notMatch(other, / key /)
+  })
+
+  it.concurrent("says where it took place and what it answered", async () => {
+    const home = await twoRuns()
+    const page = (await home.run("show", "a", "--run", "run-ab", "--db", "a.db")).stdout
+    assert.match(page, /^--- run-ab · desk · .* ---\n· conversation key slack:D1\n· work key m\\x1b\[2J1$/m)
+    const [start] = allOf(CanonicalRecord, await home.run("show", "a", "--run", "run-ab", ...into))
+    assert.deepInclude(start?.payload, { conversationKey: "slack:D1", workKey: "m\u001b[2J1" })
   })
 
   it.concurrent("says when none, or more than one, begins so", async () => {

@@ -85,6 +85,10 @@ export interface RunOptions extends ResumeOptions {
   readonly author?: string | undefined
   /** Over the conversation's recorded mode, stored settings and the agent's own. */
   readonly mode?: Payload.Mode | undefined
+  /**
+   * Where the conversation takes place in the app's world, for the ledger and for whoever reads spans and logs. An
+   * identifier, not a text: it is on the run's span, and agents that the run sets to work in the background have it too.
+   */
   readonly conversationKey?: string | undefined
   /** What the run answers (default: the input's id, else the run's). */
   readonly workKey?: string | undefined

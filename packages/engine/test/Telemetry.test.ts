@@ -50,6 +50,7 @@ describe("the spans of a run", () => {
           "gen_ai.usage.input_tokens": 20,
           "gen_ai.usage.output_tokens": 10,
           "colloquy.run.id": "r1",
+          "colloquy.work.key": "r1",
           "colloquy.run.outcome": "completed",
           "colloquy.run.persisted": true
         })

@@ -82,9 +82,9 @@ export const assemble = Effect.fnUntraced(function* <E>(
     readonly publish: (event: RunEvent) => void
   }
 ) {
-  const { conversationId, runId } = turn
+  const { conversationId, conversationKey, runId } = turn
   const scope = yield* Effect.scope
-  const record = recording(turn, seams.recorder, journal)
+  const record = recording(turn, seams.recorder, journal, storage?.store)
   const tracked =
     place.conversationId === undefined
       ? undefined
@@ -114,7 +114,7 @@ export const assemble = Effect.fnUntraced(function* <E>(
       tracked?.publish(event)
       publish(event)
     },
-    startTask: conversationId === undefined ? undefined : tasks.starter(conversationId),
+    startTask: conversationId === undefined ? undefined : tasks.starter(conversationId, conversationKey),
     hostOf: (name) => {
       const found = handoffs(name)
       if (found === undefined) return undefined
@@ -143,6 +143,8 @@ export const assemble = Effect.fnUntraced(function* <E>(
             ...(host.provider === undefined ? {} : { "gen_ai.provider.name": host.provider }),
             ...(host.model === undefined ? {} : { "gen_ai.request.model": host.model }),
             "colloquy.run.id": runId,
+            "colloquy.work.key": turn.workKey,
+            ...(conversationKey === undefined ? {} : { "colloquy.conversation.key": conversationKey }),
             ...(conversationId === undefined ? {} : { "gen_ai.conversation.id": conversationId })
           }
         })

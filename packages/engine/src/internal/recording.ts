@@ -1,11 +1,15 @@
 /** Who records runs is told of each one that has ended, with its records. */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import type { OpenRun } from "@colloquy/session/ConversationState"
 import { derive } from "@colloquy/session/DerivedId"
-import { type RunId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
+import type { ConversationId, RunId } from "@colloquy/session/Ids"
+import * as Payload from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
+import type { ReadError } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 import type { Journal } from "../Journal.ts"
+import type { Storage } from "./shared.ts"
 import { logFault } from "./spans.ts"
 
 export interface Recording {
@@ -22,12 +26,24 @@ export interface Recording {
 export const recording = (
   turn: Seams.Turn,
   recorder: Seams.Recorder | undefined,
-  journal: Pick<Journal, "isStored" | "records">
+  journal: Pick<Journal, "conversationId" | "isStored" | "records">,
+  store: Storage["store"] | undefined
 ): Recording => {
   if (recorder === undefined) return { onRecords: () => undefined, tell: Effect.void }
   // A summary may hide the beginning of a run before it is over.
   const records = [...journal.records()]
   const ended: Array<EndRecord> = []
+
+  const tellOf = Effect.fnUntraced(function* (atHand: ReadonlyArray<CanonicalRecord>, end: EndRecord) {
+    const { outcome, runId } = end.payload
+    const { conversationId } = journal
+    // A summary may have hidden the beginning before this process had it at hand.
+    const isWhole = store === undefined || conversationId === undefined || atHand.some(isStartOf(runId))
+    const own = ownOf(isWhole ? atHand : yield* backFrom(store, conversationId, end), runId)
+    const whose = runId === turn.runId ? turn : turnOf(own, { ...turn, ...startOf(own), runId })
+    yield* recorder({ ...whose, outcome, records: own })
+  })
+
   return {
     onRecords: (fresh) => {
       records.push(...fresh)
@@ -40,13 +56,10 @@ export const recording = (
       const inOrder = all.toSorted((a, b) => a.sequence - b.sequence)
       return Effect.forEach(
         ended.splice(0),
-        ({ payload: { outcome, runId } }) => {
-          const own = ownOf(inOrder, runId)
-          const whose = runId === turn.runId ? turn : turnOf(own, { ...turn, ...startOf(own), runId })
-          return Effect.catchCause(recorder({ ...whose, outcome, records: own }), (cause) =>
-            logFault(`the recorder of runs broke at run ${runId}`, cause)
-          )
-        },
+        (end) =>
+          Effect.catchCause(tellOf(inOrder, end), (cause) =>
+            logFault(`the recorder of runs broke at run ${end.payload.runId}`, cause)
+          ),
         { discard: true }
       )
     })
@@ -63,11 +76,34 @@ export const turnOf = (
   return { agent, conversationId, mode, runId, conversationKey, workKey: workKey ?? runId }
 }
 
+/** Records with an open run's start among them: where a summary hides it, that one from the log. */
+export const withStart = (
+  records: ReadonlyArray<CanonicalRecord>,
+  { runId, startedAt }: OpenRun,
+  store: Storage["store"],
+  conversationId: ConversationId
+): Effect.Effect<ReadonlyArray<CanonicalRecord>, ReadError> =>
+  records.some(isStartOf(runId))
+    ? Effect.succeed(records)
+    : Stream.runCollect(store.read({ conversationId, after: startedAt - 1, limit: 1 }))
+
 // --- internal ---
 
 type EndRecord = CanonicalRecord & { readonly payload: { readonly _tag: "RunEnded" } }
 
 const isEnd = (record: CanonicalRecord): record is EndRecord => record.payload._tag === "RunEnded"
+
+/** What the log has from a run's start to its end, read from there: it may be long behind the conversation's start. */
+const backFrom = (
+  store: Storage["store"],
+  conversationId: ConversationId,
+  { payload, sequence }: EndRecord
+): Effect.Effect<ReadonlyArray<CanonicalRecord>, ReadError> =>
+  store.read({ conversationId, through: sequence, reverse: true }).pipe(
+    Stream.takeUntil(isStartOf(payload.runId)),
+    Stream.runCollect,
+    Effect.map((records) => records.toReversed())
+  )
 
 /** The records of a run, and what others have noted while it went on. */
 const ownOf = (records: ReadonlyArray<CanonicalRecord>, runId: RunId): ReadonlyArray<CanonicalRecord> => {
@@ -86,6 +122,13 @@ const isOf = (runId: RunId) => {
   return ({ payload, recordId }: CanonicalRecord): boolean =>
     "runId" in payload ? payload.runId === runId : recordId.startsWith(made)
 }
+
+const isStartOf =
+  (runId: RunId) =>
+  ({ payload }: CanonicalRecord): boolean => {
+    const facts = Payload.facts(payload)
+    return facts._tag === "RunStarted" && facts.runId === runId
+  }
 
 const startOf = (own: ReadonlyArray<CanonicalRecord>): Payload.RunStarted | undefined => {
   const start = own.find(({ payload }) => payload._tag === "RunStarted")

@@ -22,7 +22,7 @@ import * as RunEnd from "../RunEnd.ts"
 import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import { assemble, enter, type Place } from "./assemble.ts"
 import { launch, type Restore } from "./launch.ts"
-import { recording, turnOf } from "./recording.ts"
+import { recording, turnOf, withStart } from "./recording.ts"
 import { withValue } from "./running.ts"
 import { checkLimits, decodeConversationId, journalOf, type Parts, seamsOf, type Storage, storageOf } from "./shared.ts"
 import type { Output } from "./spec.ts"
@@ -138,7 +138,8 @@ export const cancelSuspended = Effect.fnUntraced(function* (
       if (run?.status !== "suspended") return false
       const { recorder } = yield* seamsOf(parts)
       const journal = journalOf(writer, "strict")
-      const record = recording(turnOf(journal.records(), { ...run, conversationId }), recorder, journal)
+      const records = yield* withStart(journal.records(), run, storage.store, conversationId)
+      const record = recording(turnOf(records, { ...run, conversationId }), recorder, journal, storage.store)
       const context = {
         runId: run.runId,
         journal,
@@ -214,7 +215,8 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       const { atCalls, facts, host, open, why } = yield* restore(assess(writer.state(), writer.records()))
       const { agent, attempt, mode, runId } = open
       const journal = journalOf(writer, options.persistence ?? host.persistence)
-      const turn = turnOf(journal.records(), { conversationId, runId, agent, mode })
+      const records = yield* restore(withStart(journal.records(), open, storage.store, conversationId))
+      const turn = turnOf(records, { conversationId, runId, agent, mode })
       const run = yield* assemble(parts, tasks, {
         place,
         host: atCalls,

@@ -44,8 +44,11 @@ type Find<E> = (agent: AgentName) => Effect.Effect<Delegate<E, never> | undefine
 type LookUpError = Effect.Error<ReturnType<typeof lookUp>>
 
 export interface Tasks {
-  /** Starts the run of a task that is recorded. A run that cannot start settles its task as failed. */
-  readonly starter: (parent: ConversationId) => TaskStarter
+  /**
+   * Starts the run of a task that is recorded, at the place in the app's world where its parent is. A run that cannot start
+   * settles its task as failed.
+   */
+  readonly starter: (parent: ConversationId, conversationKey: string | undefined) => TaskStarter
   /**
    * Looks what became of the tasks that the log has open and that nobody here works on. `find` is asked for an agent that
    * the one at work does not know: another one, who handed over, may have started it.
@@ -138,12 +141,16 @@ export const make = ({ conversations, store }: Storage, gate: RunGate, runs: Run
 
   return {
     starter:
-      (parent) =>
+      (parent, conversationKey) =>
       (delegate, input, { conversationId, taskId }) =>
         start(
           conversationId,
           { parent, taskId, cancelWithParent: delegate.cancelWithParent },
-          runs.start(delegate.host, input, { conversationId, runId: RunId.make(derive("task", taskId)) })
+          runs.start(delegate.host, input, {
+            conversationId,
+            conversationKey,
+            runId: RunId.make(derive("task", taskId))
+          })
         ),
     reconcile: (context, find) =>
       Effect.forEach(
