@@ -219,12 +219,13 @@ export type LedgerRendered = typeof LedgerRendered.Type
 export const LedgerSweep = Schema.Struct({ before: Schema.Int, removed: LedgerRemoved })
 export type LedgerSweep = typeof LedgerSweep.Type
 
-/** `ledger erase`: what it was told to erase, one of three, and how much that was. */
+/** `ledger erase`: what it was told to erase, one of three, how much that was, and whether its bytes are gone. */
 export const LedgerErasure = Schema.Struct({
   conversationKey: optional(ConversationKey),
   agent: optional(AgentName),
   conversationId: optional(ConversationId),
-  removed: LedgerRemoved
+  removed: LedgerRemoved,
+  bytes: Schema.Literals(["gone", "pending"])
 })
 export type LedgerErasure = typeof LedgerErasure.Type
 

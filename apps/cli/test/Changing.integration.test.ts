@@ -186,7 +186,8 @@ describe("completions", () => {
     const home = folder()
     for (const shell of ["bash", "zsh", "fish", "powershell"]) {
       const { script } = oneOf(Json.Completions, await home.run("completions", shell, "--json"))
-      for (const verb of ["chat", "tail", "erase", "backup", "completions"]) assert.include(script, verb)
+      for (const verb of ["chat", "tail", "erase", "ledger", "sweep", "backup", "completions"])
+        assert.include(script, verb)
     }
     const odd = await home.run("completions", "csh", "--json")
     assert.deepStrictEqual([odd.code, errorOf(odd.stderr).tag], [2, "InvalidValue"])

@@ -1,17 +1,20 @@
 /**
  * The verbs of the ledger, on a file whose turns a session ledger has recorded.
  */
+import type * as Account from "@colloquy/ledger/Account"
 import { ConversationKey } from "@colloquy/ledger/ConversationKey"
 import * as LedgerSettings from "@colloquy/ledger/LedgerSettings"
+import * as LedgerStore from "@colloquy/ledger/LedgerStore"
 import * as SessionLedger from "@colloquy/ledger/SessionLedger"
 import { AgentName, ConversationId, RunId } from "@colloquy/session/Ids"
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import { join } from "node:path"
+import { DatabaseSync } from "node:sqlite"
 import { assert, beforeAll, describe, it } from "vitest"
 import * as Json from "../src/JsonOutput.ts"
-import { errorOf, folder, type Folder } from "./colloquy.ts"
+import { type Ended, errorOf, folder, type Folder } from "./colloquy.ts"
 import { allOf, oneOf } from "./json.ts"
 import * as Terminal from "./terminal.ts"
 
@@ -70,6 +73,32 @@ const filled = (): Folder => {
   return home
 }
 
+/** Makes the entry of a run one that cannot be read. */
+const damage = (home: Folder, run: string): void => {
+  const database = new DatabaseSync(join(home.path, "a.db"))
+  database.prepare("UPDATE ledger_entries SET entry = '{}' WHERE work_key = ?").run(`work ${run}`)
+  database.close()
+}
+
+/** What a verb has ended with, and the warning that it has to give. */
+const warned = (ended: Ended): Ended => {
+  assert.match(ended.stderr, /entry turn\/.* cannot be read and is left out/)
+  return { ...ended, stderr: "" }
+}
+
+/** Keeps a rewrite of ada's oldest turn in place of one that a model would make, and gives it. */
+const rewritten = (home: Folder): Promise<Account.Account> =>
+  Effect.gen(function* () {
+    const store = yield* LedgerStore.LedgerStore
+    const name = { agent: AgentName.make("ada"), conversationKey: ConversationKey.make("slack:D1") }
+    const [oldest] = (yield* store.read(name)).entries
+    assert.isDefined(oldest)
+    const text = "POC-7 was commented on.\u001b[2J\nAll is well."
+    const account = { covers: [oldest!.entry.entryId], lines: ["- run-1 replied"], text }
+    assert.isTrue(yield* store.saveAccount(name, account))
+    return account
+  }).pipe(Effect.provide(SqliteStorage.layer({ filename: join(home.path, "a.db") })), Effect.runPromise)
+
 const names = async (home: Folder) =>
   allOf(Json.LedgerListed, await home.run("ledger", "list", ...into)).map(
     ({ agent, conversationKey, entries }) => `${conversationKey} ${agent} ${entries}`
@@ -110,6 +139,31 @@ describe("ledger show", () => {
     assert.notInclude(stdout, "run-3")
   })
 
+  it.concurrent("names a row that cannot be read behind the others, and renders the block without it", async () => {
+    const home = filled()
+    damage(home, "run-1")
+    const args = ["slack:D1", "--agent", "ada"] as const
+    const [shown] = allOf(Json.LedgerShown, await home.run("ledger", "show", ...args, ...into))
+    assert.deepStrictEqual(
+      [shown?.entries.map(({ entry }) => entry.runId), shown?.unreadable.map(({ ordinal }) => ordinal)],
+      [[RunId.make("run-2")], [1]]
+    )
+    const { stdout } = await home.run("ledger", "show", ...args, "--db", "a.db")
+    assert.match(stdout, /^slack:D1 ada · 1 entry\n[^]*\n\n1 turn\/of run-1\/run-1 cannot be read: [^\n]+\n$/)
+    const rendered = oneOf(Json.LedgerRendered, warned(await home.run("ledger", "render", ...args, ...into)))
+    assert.deepInclude(rendered, { whole: 1, condensed: 0, leftOut: 0 })
+  })
+
+  it.concurrent("shows the rewrite of older turns behind them, and nothing in it steers a terminal", async () => {
+    const home = filled()
+    const account = await rewritten(home)
+    const args = ["ledger", "show", "slack:D1", "--agent", "ada"] as const
+    assert.deepStrictEqual(allOf(Json.LedgerShown, await home.run(...args, ...into))[0]?.account, account)
+    const { stdout } = await home.run(...args, "--db", "a.db")
+    assert.match(stdout, /^slack:D1 ada · 2 entries · a rewrite of 1 older turn\n/)
+    assert.include(stdout, "\n  older turns, rewritten: POC-7 was commented on.\\x1b[2J\n    All is well.\n")
+  })
+
   it.concurrent("says of a key or an agent without a ledger what is there", async () => {
     const home = filled()
     const nothing = /^there is no ledger under slack:D9 in a\.db: colloquy ledger list shows what is there$/
@@ -138,6 +192,16 @@ describe("ledger render", () => {
     const { stdout } = await home.run(...args, "--db", "a.db")
     assert.strictEqual(still(stdout), `${still(given.text)}\n`)
     await fails(home, ["render", "slack:D1"], 2, "ValidationError", /has ledgers of ada, bob: .*--agent/)
+  })
+
+  it.concurrent("writes nothing where the next turn would be given nothing, and says so", async () => {
+    const home = filled()
+    damage(home, "run-4")
+    const empty = await home.run("ledger", "render", "jira:POC-7", "--db", "a.db")
+    assert.deepStrictEqual([empty.code, empty.stdout], [0, ""])
+    assert.match(empty.stderr, /colloquy: the next turn would be given nothing\n$/)
+    const json = oneOf(Json.LedgerRendered, warned(await home.run("ledger", "render", "jira:POC-7", ...into)))
+    assert.deepInclude(json, { text: "", bytes: 0, whole: 0 })
   })
 })
 
@@ -170,12 +234,26 @@ describe("ledger erase", () => {
     assert.deepInclude(await erase("--conversation", "of run-1"), { conversationId: ConversationId.make("of run-1") })
     assert.deepStrictEqual(await names(home), ["jira:POC-7 bob 1", "slack:D1 ada 1", "slack:D1 bob 1"])
     assert.strictEqual((await erase("slack:D1")).removed.entries, 2)
-    assert.strictEqual((await erase("slack:D1")).removed.entries, 0)
+    const again = await erase("slack:D1")
+    assert.deepStrictEqual([again.removed.entries, again.bytes], [0, "gone"])
     const people = await home.run("ledger", "erase", "--agent", "bob", "--yes", "--db", "a.db")
-    assert.strictEqual(people.stdout, "the ledgers of bob: removed: 1 entry\n")
+    assert.match(people.stdout, /^the ledgers of bob: removed: 1 entry\nno byte of its content is left in the database/)
     const nobody = await home.run("ledger", "erase", "slack:D9", "--yes", "--db", "a.db")
     assert.match(nobody.stdout, /nothing was there; colloquy ledger list/)
     assert.deepStrictEqual(await names(home), [])
+  })
+
+  it.concurrent("says of bytes that a reader still holds that they are there, until it is repeated", async () => {
+    const home = filled()
+    const reader = new DatabaseSync(join(home.path, "a.db"))
+    reader.exec("BEGIN")
+    assert.strictEqual(Number(reader.prepare("SELECT count(*) AS rows FROM ledger_entries").get()?.["rows"]), 4)
+    const erase = ["ledger", "erase", "slack:D1", "--yes"] as const
+    assert.strictEqual(oneOf(Json.LedgerErasure, await home.run(...erase, ...into)).bytes, "pending")
+    assert.match((await home.run(...erase, "--db", "a.db")).stdout, /a reader still holds its bytes: erase it again/)
+    reader.exec("COMMIT")
+    assert.strictEqual(oneOf(Json.LedgerErasure, await home.run(...erase, ...into)).bytes, "gone")
+    reader.close()
   })
 
   it.concurrent("wants one of the three, and a yes where nobody can be asked", async () => {

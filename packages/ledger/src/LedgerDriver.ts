@@ -136,6 +136,15 @@ export interface Removed {
 }
 
 /**
+ * Whether the bytes of what was removed are gone from the storage: `pending` while somebody who reads keeps an old state of
+ * it alive.
+ *
+ * @category rows
+ * @since 0.1.0
+ */
+export type Scrubbed = "gone" | "pending"
+
+/**
  * A ledger as a list shows it.
  *
  * @category rows
@@ -188,6 +197,8 @@ export class LedgerDriver extends Context.Service<
     /** Forgets begun turns. */
     readonly settle: (ledger: LedgerId, entryIds: ReadonlyArray<string>) => Effect.Effect<void, LedgerUnavailable>
     readonly remove: (removal: Removal) => Effect.Effect<Removed, LedgerUnavailable>
+    /** Makes the bytes of what was removed go, as far as the storage can. */
+    readonly scrub: Effect.Effect<Scrubbed, LedgerUnavailable>
     /**
      * Lets one key stand for another one; whatever stood for it stands for that one too. Refused where both are the same
      * in the end, or where the alias has rows.

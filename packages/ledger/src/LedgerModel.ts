@@ -7,6 +7,7 @@ import type { AgentName, ConversationId, RecordId, RunId } from "@colloquy/sessi
 import * as Data from "effect/Data"
 import type { Account } from "./Account.ts"
 import type { ConversationKey } from "./ConversationKey.ts"
+import type { Removed, Scrubbed } from "./LedgerDriver.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 
 /**
@@ -108,3 +109,15 @@ export type EraseRequest =
   | { readonly conversationKey: ConversationKey }
   | { readonly agent: AgentName }
   | { readonly conversationId: ConversationId; readonly records?: ReadonlyArray<RecordId> | undefined }
+
+/**
+ * What an erasure removed, and whether the bytes are gone from the storage: `pending` while somebody who reads keeps them;
+ * erased again afterwards, they go. Backups and exports have theirs.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export interface ErasureReport {
+  readonly removed: Removed
+  readonly bytes: Scrubbed
+}

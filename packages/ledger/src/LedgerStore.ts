@@ -18,7 +18,7 @@ import * as Front from "./internal/front.ts"
 import { LedgerDriver, type Removed } from "./LedgerDriver.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
 import type { InvalidLedgerRequest, LedgerUnavailable } from "./LedgerError.ts"
-import type { BegunTurn, EraseRequest, Ledger, LedgerName, Recorded, Summary } from "./LedgerModel.ts"
+import type { BegunTurn, EraseRequest, ErasureReport, Ledger, LedgerName, Recorded, Summary } from "./LedgerModel.ts"
 
 /**
  * The store of ledgers. Every operation may fail with `LedgerUnavailable`. Interrupting one leaves nothing half-written; an
@@ -61,16 +61,18 @@ export class LedgerStore extends Context.Service<
     readonly settle: (ledger: LedgerName, entryIds: ReadonlyArray<string>) => Effect.Effect<void, LedgerUnavailable>
     /**
      * Removes ledgers: those of a conversation key, of all agents, with its aliases; or all of an agent. Or entries: those
-     * made of a conversation's log, or of records of it. Idempotent; says how many of each.
+     * made of a conversation's log, or of records of it. Says how many of each, and whether their bytes are gone. Idempotent:
+     * where it fails, or the bytes are pending, it is repeated.
      *
      * **Gotchas**
      *
      * An alias names the ledger it stands for. An entry that is recorded later is a new one.
      */
-    readonly erase: (what: EraseRequest) => Effect.Effect<Removed, LedgerUnavailable>
+    readonly erase: (what: EraseRequest) => Effect.Effect<ErasureReport, LedgerUnavailable>
     /**
      * Removes entries of before a time, UTC in milliseconds. A ledger of which none is left is forgotten whole: what comes
-     * next there is a first turn.
+     * next there is a first turn. Nobody reads them any more; their bytes go as the storage is written to, or with the next
+     * erasure.
      */
     readonly sweep: (before: number) => Effect.Effect<Removed, LedgerUnavailable>
     /**

@@ -199,6 +199,8 @@ export const make = (table: LedgerTable): LedgerDriver["Service"] => {
         for (const entryId of entryIds) begun.delete(join(nameOf(resolve(id)), entryId))
       }),
     remove: (removal) => Effect.sync(() => remove(removal)),
+    // Nothing else holds what a table does not; when its memory is used again is for the engine to say.
+    scrub: Effect.succeed("gone"),
     alias: ({ alias: name, of, tenant }) => Effect.sync(() => alias(tenant, name, of))
   })
 }

@@ -14,14 +14,14 @@ import {
   type Head,
   type Page,
   type Range,
-  type RecordRow,
-  type Scrubbed
+  type RecordRow
 } from "@colloquy/store/ConversationDriver"
 import { maxBatchRecords } from "@colloquy/session/Limits"
 import * as Option from "effect/Option"
 import type * as Stream from "effect/Stream"
 import type { Connections, Outcome } from "./internal/connections.ts"
 import type { Row, Script, Statement, Value } from "./internal/script.ts"
+import { scrub } from "./internal/scrubbing.ts"
 import * as StoredRows from "./internal/storedRows.ts"
 
 /**
@@ -260,17 +260,6 @@ const erase = function* (conversationId: string, updatedAt: number): Script<Outc
   yield { sql: "DELETE FROM call_ids WHERE conversation = ?", parameters: [key] }
   const callIds = yield* changed()
   return { commit: true, value: { records, checkpoints, callIds } }
-}
-
-/**
- * Deleted content is overwritten in the pages; the log of pages keeps the old ones until it is taken over and cut. A
- * client of somebody else may not overwrite: then only a new file without the free places helps.
- */
-const scrub = function* (): Script<Scrubbed> {
-  const [secure] = yield { sql: "PRAGMA secure_delete", parameters: [] }
-  if (secure?.[0] !== 1) yield { sql: "VACUUM", parameters: [] }
-  const [row] = yield { sql: "PRAGMA wal_checkpoint(TRUNCATE)", parameters: [] }
-  return row?.[0] === 0 ? "gone" : "pending"
 }
 
 const between = "id > ? AND (? IS NULL OR id < ?) ORDER BY id LIMIT ?"

@@ -19,6 +19,7 @@ import * as Effect from "effect/Effect"
 import type { Connections, Outcome } from "./internal/connections.ts"
 import * as Removing from "./internal/removing.ts"
 import type { Row, Script, Value } from "./internal/script.ts"
+import { scrub } from "./internal/scrubbing.ts"
 
 /**
  * @category constructors
@@ -49,11 +50,8 @@ export const make = (connections: Connections): LedgerDriver["Service"] => {
         }
         return { commit: true, value: undefined }
       }),
-    remove: (removal) =>
-      write(() => Removing.remove(removal)).pipe(
-        // What was asked for by name is to be gone from the file too; a conversation's erasure does so itself.
-        Effect.tap(() => (removal.by === "key" || removal.by === "agent" ? read(Removing.cutLog) : Effect.void))
-      ),
+    remove: (removal) => write(() => Removing.remove(removal)),
+    scrub: read(scrub),
     alias: ({ alias: name, of, tenant }) => write(() => alias(tenant, name, of))
   })
 }

@@ -3,6 +3,7 @@ import { LedgerStore } from "@colloquy/ledger/LedgerStore"
 import { RunId } from "@colloquy/session/Ids"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
+import * as SqliteClient from "@effect/sql-sqlite-node/SqliteClient"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
@@ -138,14 +139,47 @@ describe("ledgers in a SQLite file", () => {
 
   it.live("leave no byte of what is erased by its key or its agent, or is trimmed and then cut", () =>
     Effect.gen(function* () {
-      for (const what of [{ conversationKey }, { agent }]) {
+      for (const what of [{ conversationKey }, { agent }, { conversationId }]) {
         const filename = yield* newFile
         const ledgers = yield* ledgersOf(filename)
         yield* ledgers.record({ entry: marked })
-        yield* ledgers.record({ entry: entryOf("other"), maxEntries: 1 })
-        yield* ledgers.erase(what)
+        yield* ledgers.record({ entry: entryOf("other"), maxEntries: "agent" in what ? 1 : 2 })
+        assert.strictEqual((yield* ledgers.erase(what)).bytes, "gone")
         assert.isFalse(isAnywhere(filename, marker))
       }
+    })
+  )
+
+  it.live("say that bytes are pending while another connection reads, and let them go when it is repeated", () =>
+    Effect.gen(function* () {
+      const filename = yield* newFile
+      const ledgers = yield* ledgersOf(filename)
+      yield* ledgers.record({ entry: marked })
+      const reader = yield* connected(filename)
+      reader.exec("BEGIN")
+      assert.strictEqual(value(reader, "SELECT count(*) FROM ledger_entries"), 1)
+      const first = yield* ledgers.erase({ conversationKey })
+      assert.deepStrictEqual([first.removed.entries, first.bytes], [1, "pending"])
+      assert.isTrue(isAnywhere(filename, marker))
+      assert.deepStrictEqual(yield* idsOf(ledgers), [])
+      reader.exec("COMMIT")
+      const second = yield* ledgers.erase({ conversationKey })
+      assert.deepStrictEqual([second.removed.entries, second.bytes], [0, "gone"])
+      assert.isFalse(isAnywhere(filename, marker))
+    })
+  )
+
+  it.live("leave no byte over a client of somebody else that overwrites nothing by itself", () =>
+    Effect.gen(function* () {
+      const filename = yield* newFile
+      yield* Effect.gen(function* () {
+        const ledgers = yield* LedgerStore
+        yield* ledgers.record({ entry: marked })
+        yield* ledgers.record({ entry: entryOf("other") })
+        assert.strictEqual((yield* ledgers.erase({ conversationId })).bytes, "gone")
+        assert.isFalse(isAnywhere(filename, marker))
+        assert.deepStrictEqual(yield* idsOf(ledgers), ["entry other"])
+      }).pipe(Effect.provide(Layer.provide(SqliteStorage.layerClient(), SqliteClient.layer({ filename }))))
     })
   )
 

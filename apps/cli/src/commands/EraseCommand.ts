@@ -7,6 +7,7 @@ import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Database from "../Database.ts"
+import { erasedBytesText } from "../ErasedBytes.ts"
 import { Output } from "../Output.ts"
 import { ensureMeant, refuseUnasked, yesFlag } from "../Question.ts"
 import { oneLine } from "../TerminalText.ts"
@@ -58,9 +59,7 @@ const render = (report: ErasureReport): ReadonlyArray<string> => {
   const lines = [
     `${oneLine(conversationId)} ${alreadyErased ? "was erased before" : "is erased"}` +
       `${counts.length === 0 ? "" : `; removed: ${counts.join(", ")}`}`,
-    bytes === "gone"
-      ? "no byte of its content is left in the database; backups and archives keep theirs"
-      : "a reader still holds its bytes: erase it again once nobody reads"
+    erasedBytesText(bytes)
   ]
   const held = [
     ...copies.forks.map((id) => `fork ${oneLine(id)}`),

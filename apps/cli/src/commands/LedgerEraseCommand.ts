@@ -10,6 +10,7 @@ import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Database from "../Database.ts"
+import { erasedBytesText } from "../ErasedBytes.ts"
 import type * as Json from "../JsonOutput.ts"
 import { agentFlag, keyArgument, removedText } from "../ledger/LedgerArguments.ts"
 import { Output } from "../Output.ts"
@@ -47,11 +48,11 @@ export const ledgerEraseCommand = Command.make(
         const store = yield* LedgerStore
         const what = describe(request)
         if (!yes) yield* ensureMeant(`Erase ${oneLine(what)}?`, `${what} were not erased`)
-        const removed = yield* store.erase(request)
-        const json: Json.LedgerErasure = { ...request, removed }
+        const { bytes, removed } = yield* store.erase(request)
+        const json: Json.LedgerErasure = { ...request, removed, bytes }
         const counts = removedText(removed)
         const text = counts === "" ? "nothing was there; colloquy ledger list shows what is" : `removed: ${counts}`
-        yield* output.isJson ? output.json(json) : output.text([`${oneLine(what)}: ${text}`])
+        yield* output.isJson ? output.json(json) : output.text([`${oneLine(what)}: ${text}`, erasedBytesText(bytes)])
       }),
       Database.layer("ledger erase", "read")
     )

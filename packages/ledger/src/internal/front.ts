@@ -10,10 +10,18 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Account } from "../Account.ts"
 import { type ConversationKey, keyFault } from "../ConversationKey.ts"
-import type { Decided, LedgerDriver, LedgerHead, Removed } from "../LedgerDriver.ts"
+import type { Decided, LedgerDriver, LedgerHead, Removal, Removed } from "../LedgerDriver.ts"
 import { LedgerEntry } from "../LedgerEntry.ts"
 import { InvalidLedgerRequest, type LedgerUnavailable } from "../LedgerError.ts"
-import type { BegunTurn, EraseRequest, Ledger, LedgerName, StoredEntry, Summary } from "../LedgerModel.ts"
+import type {
+  BegunTurn,
+  EraseRequest,
+  ErasureReport,
+  Ledger,
+  LedgerName,
+  StoredEntry,
+  Summary
+} from "../LedgerModel.ts"
 import { decide } from "./deciding.ts"
 
 type Driver = LedgerDriver["Service"]
@@ -102,12 +110,12 @@ export const make = (driver: Driver, tenant: string) => {
     settle: Effect.fn("LedgerStore.settle")((ledger: LedgerName, entryIds: ReadonlyArray<string>) =>
       driver.settle(idOf(ledger), entryIds)
     ),
-    erase: Effect.fn("LedgerStore.erase")((what: EraseRequest) => {
-      if ("conversationKey" in what) {
-        return driver.remove({ by: "key", tenant, conversationKey: what.conversationKey })
-      }
-      if ("agent" in what) return driver.remove({ by: "agent", tenant, agent: what.agent })
-      return driver.remove({ by: "conversation", tenant, ...what })
+    erase: Effect.fn("LedgerStore.erase")(function* (
+      what: EraseRequest
+    ): Effect.fn.Return<ErasureReport, LedgerUnavailable> {
+      const removed = yield* driver.remove(removalOf(tenant, what))
+      // Also where nothing was there: what an erasure before this one has left pending is to go now.
+      return { removed, bytes: yield* driver.scrub }
     }),
     sweep: Effect.fn("LedgerStore.sweep")((at: number) => driver.remove({ by: "before", tenant, at })),
     alias: Effect.fn("LedgerStore.alias")(function* ({
@@ -148,6 +156,11 @@ const nothing: Ledger = { entries: [], unreadable: [], gone: 0, account: undefin
 const encodeEntry = Schema.encodeEffect(Schema.fromJsonString(LedgerEntry))
 const decodeEntry = Schema.decodeEffect(Schema.fromJsonString(LedgerEntry))
 const decodeAccount = Schema.decodeOption(Schema.fromJsonString(Account))
+
+const removalOf = (tenant: string, what: EraseRequest): Removal => {
+  if ("conversationKey" in what) return { by: "key", tenant, conversationKey: what.conversationKey }
+  return "agent" in what ? { by: "agent", tenant, agent: what.agent } : { by: "conversation", tenant, ...what }
+}
 
 /** A brand can be forged. */
 const isName = ({ agent, conversationKey }: LedgerName): boolean =>

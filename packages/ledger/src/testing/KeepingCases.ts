@@ -152,8 +152,9 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
       yield* scenario.store.begin(other, begun(scenario, "e"))
       yield* scenario.store.alias({ alias: scenario.key("alias"), of: scenario.key() })
       const what = { conversationKey: scenario.key() }
-      yield* equal("what is told", yield* scenario.store.erase(what), { entries: 3, accounts: 1, begun: 1, aliases: 1 })
-      yield* equal("told again", yield* scenario.store.erase(what), nothing)
+      const told = yield* scenario.store.erase(what)
+      yield* equal("what is told", told.removed, { entries: 3, accounts: 1, begun: 1, aliases: 1 })
+      yield* equal("told again", (yield* scenario.store.erase(what)).removed, nothing)
       yield* equal(
         "what is left",
         (yield* scenario.listed()).map(({ conversationKey }) => conversationKey),
@@ -175,7 +176,7 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
       ])
       yield* scenario.store.begin(scenario.ledger(), begun(scenario, "e"))
       const told = yield* scenario.store.erase({ agent: scenario.agent() })
-      yield* equal("what is told", told, { ...nothing, entries: 2, begun: 1 })
+      yield* equal("what is told", told.removed, { ...nothing, entries: 2, begun: 1 })
       yield* equal("the other's", yield* scenario.ids(other), ["entry c"])
       yield* equal("one's own", yield* scenario.ids(), [])
     })
@@ -194,7 +195,7 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
       yield* scenario.store.saveAccount(scenario.ledger(), accountOf("entry b"))
       yield* scenario.store.begin(scenario.ledger(), { ...begun(scenario, "e"), conversationId })
       const told = yield* scenario.store.erase({ conversationId })
-      yield* equal("what is told", told, { ...nothing, entries: 2, accounts: 1, begun: 1 })
+      yield* equal("what is told", told.removed, { ...nothing, entries: 2, accounts: 1, begun: 1 })
       const { account, entries, gone } = yield* scenario.store.read(scenario.ledger())
       yield* equal(
         "what is left",
@@ -217,7 +218,7 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
       ])
       yield* scenario.store.begin(scenario.ledger(), { ...begun(scenario, "e"), conversationId })
       const told = yield* scenario.store.erase({ conversationId, records: sources("r0", "r2") })
-      yield* equal("what is told", told, { ...nothing, entries: 1 })
+      yield* equal("what is told", told.removed, { ...nothing, entries: 1 })
       yield* equal("what is left", yield* scenario.ids(), ["entry b", "entry c"])
     })
   ),
@@ -309,9 +310,13 @@ export const keepingCases: ReadonlyArray<LedgerCase> = [
         yield* place.store.begin(place.ledger(), begun(place, "e"))
       }
       const [a, ab] = [scenario.tenant("a"), scenario.tenant("ab")]
-      yield* equal("what is erased", yield* a.store.erase({ conversationId }), { ...nothing, entries: 1 })
+      yield* equal("what is erased", (yield* a.store.erase({ conversationId })).removed, { ...nothing, entries: 1 })
       yield* equal("the others'", [yield* ab.ids(), yield* scenario.ids()], [["entry a"], ["entry a"]])
-      yield* equal("what is erased", yield* ab.store.erase({ agent: ab.agent() }), { ...nothing, entries: 1, begun: 1 })
+      yield* equal("what is erased", (yield* ab.store.erase({ agent: ab.agent() })).removed, {
+        ...nothing,
+        entries: 1,
+        begun: 1
+      })
       yield* equal("the others'", [yield* ab.ids(), yield* scenario.ids()], [[], ["entry a"]])
       yield* equal("what a tenant lists", yield* a.listed(), [])
       yield* equal("the begun turn of a tenant", yield* unrecorded(a), ["entry e"])

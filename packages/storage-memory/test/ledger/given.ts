@@ -56,6 +56,7 @@ export const failing = () => {
           begin: (id, begun, limit) => guard("begin")(driver.begin(id, begun, limit)),
           settle: (id, entryIds) => guard("settle")(driver.settle(id, entryIds)),
           remove: (removal) => guard("remove")(driver.remove(removal)),
+          scrub: guard("scrub")(driver.scrub),
           alias: (request) => guard("alias")(driver.alias(request))
         })
       )

@@ -3,16 +3,11 @@
  */
 import type { Removal, Removed } from "@colloquy/ledger/LedgerDriver"
 import type { Outcome } from "./connections.ts"
-import type { Row, Script, Value } from "./script.ts"
+import type { Script, Value } from "./script.ts"
 
 export const remove = function* (removal: Removal): Script<Outcome<Removed>> {
   const value = yield* removed(removal)
   return { commit: Object.values(value).some((count) => count > 0), value }
-}
-
-/** Deleted content is overwritten where it stood; its older versions are in the write-ahead log until that is cut. */
-export const cutLog = function* (): Script<ReadonlyArray<Row>> {
-  return yield { sql: "PRAGMA wal_checkpoint(TRUNCATE)", parameters: [] }
 }
 
 // --- internal ---
