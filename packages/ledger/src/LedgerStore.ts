@@ -9,11 +9,13 @@
 import type { TenantId } from "@colloquy/session/Ids"
 import type { Eraser } from "@colloquy/session/Seams"
 import * as Context from "effect/Context"
-import type * as Effect from "effect/Effect"
+import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Stream from "effect/Stream"
 import type { Account } from "./Account.ts"
 import type { ConversationKey } from "./ConversationKey.ts"
+import { Failpoints } from "./Failpoints.ts"
+import * as Failing from "./internal/failing.ts"
 import * as Front from "./internal/front.ts"
 import { LedgerDriver, type Removed } from "./LedgerDriver.ts"
 import type { LedgerEntry } from "./LedgerEntry.ts"
@@ -111,14 +113,15 @@ export class Tenants extends Context.Service<
 // Fresh: a layer is built once for all of a program, and a program may have several storages.
 export const layer: Layer.Layer<LedgerStore | Tenants, never, LedgerDriver> = Layer.fresh(
   Layer.effectContext(
-    LedgerDriver.useSync((driver) =>
-      Context.make(LedgerStore, LedgerStore.of(Front.make(driver, ""))).pipe(
+    Effect.gen(function* () {
+      const driver = Failing.around(yield* LedgerDriver, yield* Failpoints)
+      return Context.make(LedgerStore, LedgerStore.of(Front.make(driver, ""))).pipe(
         Context.add(
           Tenants,
           Tenants.of({ store: (tenant) => LedgerStore.of(Front.make(driver, tenant)), sweep: Front.sweepAll(driver) })
         )
       )
-    )
+    })
   )
 )
 

@@ -5,4 +5,5 @@
  * @since 0.1.0
  */
 export { type LedgerCase, type LedgerStores, LedgerViolation } from "./Case.ts"
+export { type LedgerFailpointCase, ledgerFailpointCases } from "./Failpoints.ts"
 export { ledgerContract, ledgerContractSize, type Report, run } from "./Contract.ts"
