@@ -13,6 +13,7 @@ import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import type { ConversationId } from "@colloquy/session/Ids"
 import * as PromptFault from "@colloquy/session/PromptFault"
+import * as Payload from "@colloquy/session/Payload"
 import * as Prompt from "effect/ai/Prompt"
 import * as Result from "effect/Result"
 import * as Schema from "effect/Schema"
@@ -50,7 +51,7 @@ export class PromptCheck {
   read(record: CanonicalRecord): void {
     this.state = Conversation.replayLenient(this.state, [record]).state
     this.visible.push(record)
-    const facts = record.payload._tag === "Redacted" ? record.payload.facts : record.payload
+    const facts = Payload.legible(record.payload)
     if (facts._tag === "Compacted") this.forget()
     if (facts._tag === "RunEnded") this.check(record.sequence)
   }

@@ -6,7 +6,6 @@
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Payload from "@colloquy/session/Payload"
 import type * as Usage from "@colloquy/session/Usage"
-import { factsOf } from "./Exchanges.ts"
 
 /**
  * What a million tokens cost. Tokens read from and written to a cache cost as input unless they have prices of their own.
@@ -138,7 +137,7 @@ const used = (usage: Usage.Usage | undefined, model: string | undefined, prices:
       }
 
 const one = (tally: Tally, record: CanonicalRecord, prices: Prices | undefined): Tally => {
-  const facts = factsOf(record)
+  const facts = Payload.legible(record.payload)
   const { at } = record
   switch (facts._tag) {
     case "RunStarted":

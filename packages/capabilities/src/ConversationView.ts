@@ -1,11 +1,13 @@
 /**
  * A watcher's picture of a conversation, folded from updates. Folding the same updates twice, or from an earlier cursor on,
- * gives the same picture: what is seen is known by its place.
+ * gives the same picture: what is seen is known by its place. A record that does not follow the last one is not taken: the
+ * view has a gap until those between are loaded.
  *
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
+import * as Payload from "@colloquy/session/Payload"
 import type { Cursor, LiveUpdate, Piece } from "./LiveUpdate.ts"
 
 /**
@@ -80,24 +82,49 @@ export const fold = (view: ConversationView, update: LiveUpdate): ConversationVi
 // --- internal ---
 
 const record = (view: ConversationView, record: CanonicalRecord): ConversationView => {
-  const last = view.records.at(-1)?.sequence ?? view.cursor.sequence
-  if (record.sequence <= last && view.records.length > 0) return view
   const { payload, sequence } = record
-  const records = [...view.records, record]
-  const cursor = { sequence }
-  const { coming } = view
-  if (payload._tag === "ModelResponded" && coming?.runId === payload.runId && coming.step <= payload.step) {
-    return { ...view, records, coming: undefined, cursor, hasGap: false }
+  const last = view.records.at(-1)?.sequence
+  if (last !== undefined && sequence <= last) return view
+  // Only a watcher that has seen nothing may begin anywhere.
+  const known = last ?? view.cursor.sequence
+  if (known > 0 && sequence > known + 1) return { ...view, hasGap: true }
+  const isOver = endsComing(view.coming, payload)
+  return {
+    ...view,
+    records: [...(payload._tag === "ContentRedacted" ? redact(view.records, payload.sequences) : view.records), record],
+    coming: isOver ? undefined : view.coming,
+    progress: payload._tag === "ToolCallSettled" ? without(view.progress, payload.callId) : view.progress,
+    cursor: isOver ? { sequence } : { ...view.cursor, sequence },
+    hasGap: false
   }
-  if (payload._tag === "RunEnded" && coming?.runId === payload.runId) {
-    return { ...view, records, coming: undefined, cursor, hasGap: false }
+}
+
+/** Its response is recorded, its run is over, or a crash has cut it off: nobody goes on with it. */
+const endsComing = (coming: Coming | undefined, payload: Payload.Payload): boolean => {
+  if (coming === undefined) return false
+  switch (payload._tag) {
+    case "ModelResponded":
+      return payload.runId === coming.runId && coming.step <= payload.step
+    case "RunEnded":
+    case "RunResumed":
+      return payload.runId === coming.runId
+    default:
+      return false
   }
-  if (payload._tag === "ToolCallSettled" && view.progress.has(payload.callId)) {
-    const progress = new Map(view.progress)
-    progress.delete(payload.callId)
-    return { ...view, records, progress, cursor, hasGap: false }
-  }
-  return { ...view, records, cursor: { ...view.cursor, sequence }, hasGap: false }
+}
+
+const redact = (records: ReadonlyArray<CanonicalRecord>, sequences: ReadonlyArray<number>) => {
+  const named = new Set(sequences)
+  return records.map((record) =>
+    named.has(record.sequence) ? { ...record, payload: Payload.redact(record.payload) } : record
+  )
+}
+
+const without = (progress: ConversationView["progress"], callId: string): ConversationView["progress"] => {
+  if (!progress.has(callId)) return progress
+  const rest = new Map(progress)
+  rest.delete(callId)
+  return rest
 }
 
 const piece = (view: ConversationView, { cursor, offset, runId, step, text }: Piece, kind: "text" | "reasoning") => {

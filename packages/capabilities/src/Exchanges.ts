@@ -109,15 +109,6 @@ export const visible = (
   return records.filter(({ sequence }) => sequence <= tail && (sequence >= window.visibleFrom || pinned.has(sequence)))
 }
 
-/**
- * What the reducer reads of a payload, also of a redacted one.
- *
- * @category reading
- * @since 0.1.0
- */
-export const factsOf = ({ payload }: CanonicalRecord): Exclude<Payload.Payload, Payload.Redacted> | Payload.Facts =>
-  payload._tag === "Redacted" ? payload.facts : payload
-
 // --- internal ---
 
 interface Draft {
@@ -179,7 +170,7 @@ const viewOf = (
 const group = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>): ReadonlyArray<Draft> => {
   const settledAt = new Map<string, number>()
   for (const record of records) {
-    const facts = factsOf(record)
+    const facts = Payload.legible(record.payload)
     if (facts._tag === "ToolCallSettled") settledAt.set(callKey(facts), record.sequence)
   }
   const open = new Set(state.calls.map(callKey))
@@ -197,7 +188,7 @@ const group = (state: ConversationState, records: ReadonlyArray<CanonicalRecord>
     return draft
   }
   for (const record of records) {
-    const facts = factsOf(record)
+    const facts = Payload.legible(record.payload)
     switch (facts._tag) {
       case "RunStarted":
         // The start belongs to the run's first input. A call that was open at it is closed behind it.

@@ -1,5 +1,4 @@
-import type { CanonicalRecord } from "@colloquy/session"
-import { Digest, Ids, type Payload } from "@colloquy/session"
+import { Ids, type Payload } from "@colloquy/session"
 import { Conversations } from "@colloquy/store"
 import { MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,43 +12,12 @@ import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import * as TestClock from "effect/testing/TestClock"
 import { ConversationTracker, ConversationView, LiveUpdate, RunEvent } from "../src/index.ts"
+import { agent, conversationId, recordOf, responded, runId, toolStarted } from "./watched.ts"
 
-const conversationId = Ids.ConversationId.make("ticket-42")
-const runId = Ids.RunId.make("r1")
-const agent = Ids.AgentName.make("desk")
 const info = { conversationId, runId, agent, model: "m1", mode: "execute" }
-
-const recordOf = (sequence: number, payload: Payload.Written): CanonicalRecord.CanonicalRecord => ({
-  conversationId,
-  sequence,
-  recordId: Ids.RecordId.make(`record-${sequence}`),
-  batchId: Ids.BatchId.make(`batch-${sequence}`),
-  at: 0,
-  epoch: 1,
-  producerId: Ids.ProducerId.make("p"),
-  schemaVersion: 1,
-  digest: Digest.empty,
-  payload
-})
 
 const recorded = (sequence: number, payload: Payload.Written) =>
   RunEvent.RunEvent.Recorded({ records: [recordOf(sequence, payload)], stored: true })
-
-const responded = (step: number, text: string): Payload.Written => ({
-  _tag: "ModelResponded",
-  runId,
-  step,
-  agent,
-  finishReason: "stop",
-  content: [{ type: "text", text, options: {} }]
-})
-
-const started = { _tag: "ToolCallStarted" as const, runId, step: 1, attempt: 1, name: "look_up" }
-const toolStarted: Payload.Written = {
-  ...started,
-  callId: Ids.ToolCallId.make("c1"),
-  parametersDigest: Digest.text("{}")
-}
 
 const delta = (offset: number, text: string, step = 1) => RunEvent.RunEvent.TextDelta({ step, offset, delta: text })
 

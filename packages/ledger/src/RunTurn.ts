@@ -6,7 +6,7 @@
 import * as CanonicalJson from "@colloquy/session/CanonicalJson"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
+import * as Payload from "@colloquy/session/Payload"
 import type * as Prompt from "effect/ai/Prompt"
 import * as Tool from "effect/ai/Tool"
 import * as Context from "effect/Context"
@@ -59,13 +59,13 @@ export const fromRun = (
   report?: TurnReport.TurnReport,
   isReadOnly: IsReadOnly = () => false
 ): Option.Option<Turn> => {
-  const start = records.find(({ payload }) => factsOf(payload)._tag === "RunStarted")
-  const started = start === undefined ? undefined : factsOf(start.payload)
+  const start = records.find(({ payload }) => Payload.legible(payload)._tag === "RunStarted")
+  const started = start === undefined ? undefined : Payload.legible(start.payload)
   if (start === undefined || started?._tag !== "RunStarted") return Option.none()
   const { agent, runId } = started
   const own = records.filter(({ payload }) => isOfRun(payload, runId))
-  const end = own.findLast(({ payload }) => factsOf(payload)._tag === "RunEnded")
-  const ended = end === undefined ? undefined : factsOf(end.payload)
+  const end = own.findLast(({ payload }) => Payload.legible(payload)._tag === "RunEnded")
+  const ended = end === undefined ? undefined : Payload.legible(end.payload)
   if (end === undefined || ended?._tag !== "RunEnded" || wasRepaired(records, own, end)) return Option.none()
   const said = TurnReport.add(TurnReport.fromRecords(runId, records), report ?? {})
   const inputs = own.flatMap(({ payload }) => (payload._tag === "InputRecorded" ? [payload] : []))
@@ -103,13 +103,11 @@ export const fromRun = (
  * @since 0.1.0
  */
 export const isOfRun = (payload: Payload.Payload, runId: RunId): boolean => {
-  const facts = factsOf(payload)
+  const facts = Payload.legible(payload)
   return "runId" in facts && facts.runId === runId
 }
 
 // --- internal ---
-
-const factsOf = (payload: Payload.Payload) => (payload._tag === "Redacted" ? payload.facts : payload)
 
 /** How the engine names the failure of a run that it closes at the head of the next one. */
 const unfinished = "Unfinished"
@@ -162,7 +160,7 @@ const lastText = (records: ReadonlyArray<CanonicalRecord>): string => {
 const callsOf = (records: ReadonlyArray<CanonicalRecord>, isReadOnly: IsReadOnly): ReadonlyArray<TurnCall> => {
   const settled = new Map<string, Payload.Payload>()
   for (const { payload } of records) {
-    const facts = factsOf(payload)
+    const facts = Payload.legible(payload)
     if (facts._tag === "ToolCallSettled") settled.set(keyOf(facts.step, facts.callId), payload)
   }
   return records.flatMap(({ payload }): ReadonlyArray<TurnCall> => {
@@ -201,7 +199,7 @@ type Outcome = Pick<TurnCall, "outcome" | "error">
 
 const outcomeOf = (settled: Payload.Payload | undefined): Outcome => {
   if (settled === undefined) return { outcome: "interrupted" }
-  const facts = factsOf(settled)
+  const facts = Payload.legible(settled)
   if (facts._tag !== "ToolCallSettled") return { outcome: "interrupted" }
   if (!isFailed(facts.outcome, facts.isFailure)) return { outcome: plainOutcome(facts.outcome) }
   return { outcome: "error", error: settled._tag === "ToolCallSettled" ? errorText(settled.result) : "(removed)" }

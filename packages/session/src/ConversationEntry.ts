@@ -11,7 +11,7 @@ import * as Conversation from "./Conversation.ts"
 import { BackgroundTask, type ConversationState, Grant } from "./ConversationState.ts"
 import { recap } from "./ConversationPrompt.ts"
 import { AgentName, type ConversationId } from "./Ids.ts"
-import { type Facts, Failure, Mode, type Payload, type Redacted } from "./Payload.ts"
+import { Failure, legible, Mode } from "./Payload.ts"
 import { Usage } from "./Usage.ts"
 
 const optional = Schema.optionalKey
@@ -168,10 +168,6 @@ const keepVisible = (state: ConversationState, shown: Shown | undefined): Shown 
 
 const isRunning = ({ runs }: ConversationState): boolean => runs.some(({ status }) => status === "running")
 
-/** A payload, or what a redaction left of it. */
-const contentOf = ({ payload }: CanonicalRecord): Exclude<Payload, Redacted> | Facts =>
-  payload._tag === "Redacted" ? payload.facts : payload
-
 const entryOf = (record: CanonicalRecord, state: ConversationState, messages: Entry["messages"]): Entry => ({
   ...(state.agent === undefined ? {} : { agent: state.agent }),
   messages,
@@ -182,7 +178,7 @@ const entryOf = (record: CanonicalRecord, state: ConversationState, messages: En
 
 /** The entry of one result; nothing when the record is no result. */
 const readResult = (record: CanonicalRecord, state: ConversationState): Entry | undefined => {
-  const settled = contentOf(record)
+  const settled = legible(record.payload)
   if (settled._tag !== "ToolCallSettled") return undefined
   if (!("result" in settled)) return entryOf(record, state, [])
   const { callId, isFailure, modelOutput, name, result } = settled
@@ -203,7 +199,7 @@ const readEntry = (
   state: ConversationState,
   visible: Cursor["visible"]
 ): Entry | undefined => {
-  const payload = contentOf(record)
+  const payload = legible(record.payload)
   switch (payload._tag) {
     case "InputRecorded":
       return entryOf(record, state, "message" in payload ? [payload.message] : [])

@@ -19,7 +19,7 @@ import * as Parts from "./internal/promptParts.ts"
 import { isBlank } from "./internal/promptReading.ts"
 import { projectResponse } from "./internal/promptResponse.ts"
 import type { RunId } from "./Ids.ts"
-import type * as Payload from "./Payload.ts"
+import * as Payload from "./Payload.ts"
 
 export type { Options, Repair, UnsettledPolicy } from "./internal/promptContext.ts"
 export { clearedResult, emptyResult, unknownResult } from "./internal/promptResults.ts"
@@ -129,7 +129,7 @@ const startOf = ({ runs }: ConversationState, runId: RunId | undefined): number 
   runs.find((run) => run.runId === runId)?.startedAt ?? Number.POSITIVE_INFINITY
 
 const isOf = (payload: Payload.Payload, runId: RunId): boolean => {
-  const facts = payload._tag === "Redacted" ? payload.facts : payload
+  const facts = Payload.legible(payload)
   return "runId" in facts && facts.runId === runId
 }
 

@@ -135,6 +135,15 @@ export const facts = (payload: Payload): Facts => {
 export const redact = (payload: Payload): Redacted =>
   payload._tag === "Redacted" ? payload : Redacted.make({ tag: payload._tag, facts: facts(payload) })
 
+/**
+ * What can still be read of a payload: all of it, or what a redaction has left.
+ *
+ * @category redaction
+ * @since 0.1.0
+ */
+export const legible = (payload: Payload): Exclude<Payload, Redacted> | Facts =>
+  payload._tag === "Redacted" ? payload.facts : payload
+
 // --- internal ---
 
 // Structs strip what they do not declare: decoding a payload as facts removes exactly what a redaction removes.

@@ -212,6 +212,8 @@ describe("results", () => {
   )
 })
 
+const shownOf = ({ prompt }: ConversationPrompt.Projection) => JSON.stringify(prompt.content)
+
 describe("the whole prompt", () => {
   const before = [
     created(),
@@ -220,7 +222,6 @@ describe("the whole prompt", () => {
     responded(1, [call("c1")]),
     settled(1, "c1", "found it")
   ]
-  const shownOf = ({ prompt }: ConversationPrompt.Projection) => JSON.stringify(prompt.content)
 
   it.effect("shows what compactions hide, and no summary and no cleared result in its place", () =>
     Effect.gen(function* () {

@@ -5,7 +5,8 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as Conversation from "@colloquy/session/Conversation"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import type { ToolCallId } from "@colloquy/session/Ids"
-import { type Exchange, factsOf, type ShownResult, type View, visible } from "../Exchanges.ts"
+import * as Payload from "@colloquy/session/Payload"
+import { type Exchange, type ShownResult, type View, visible } from "../Exchanges.ts"
 
 /** What it is decided by. */
 interface Subject {
@@ -73,7 +74,7 @@ export const pins = (view: View, { options, records, state }: Subject): Readonly
     found.push(pinOf(exchange))
   }
   for (const record of visible(state, records)) {
-    const facts = factsOf(record)
+    const facts = Payload.legible(record.payload)
     // None of these is a message; whoever carries a run on looks for them.
     const isNeeded =
       (facts._tag === "RunStarted" && openRuns.has(facts.runId)) ||

@@ -5,6 +5,7 @@ import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import { RunId } from "@colloquy/session/Ids"
+import * as Payload from "@colloquy/session/Payload"
 import type * as Prompt from "effect/ai/Prompt"
 
 /**
@@ -40,7 +41,7 @@ const something: CanonicalRecord["payload"] = {
 
 const mentions = (records: ReadonlyArray<CanonicalRecord>, callId: string): boolean =>
   records.some(({ payload }) => {
-    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    const facts = Payload.legible(payload)
     if (facts._tag !== "ModelResponded") return false
     return "content" in facts
       ? facts.content.some((part) => part.type === "tool-call" && part.id === callId)

@@ -2,7 +2,7 @@
 import type { ConversationState, OpenRun } from "@colloquy/session/ConversationState"
 import type { AgentName, ApprovalId, ConversationId } from "@colloquy/session/Ids"
 import { RunId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
+import * as Payload from "@colloquy/session/Payload"
 import type { ReadError } from "@colloquy/store/StoreError"
 import { load, type Writer, type WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
@@ -283,7 +283,7 @@ const knownAmong = (
   return Effect.as(
     Stream.runForEach(storage.store.read({ conversationId }), ({ payload }) =>
       Effect.sync(() => {
-        const facts = payload._tag === "Redacted" ? payload.facts : payload
+        const facts = Payload.legible(payload)
         if (facts._tag === "ApprovalRequested") known.add(facts.approvalId)
       })
     ),

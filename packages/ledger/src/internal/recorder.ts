@@ -2,6 +2,7 @@
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
 import type * as Seams from "@colloquy/session/Seams"
+import * as Payload from "@colloquy/session/Payload"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -136,7 +137,7 @@ const recordsOf = (
   const records: Array<CanonicalRecord> = []
   const take = (record: CanonicalRecord): boolean => {
     const { payload } = record
-    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    const facts = Payload.legible(payload)
     const isOwn = isOfRun(payload, runId)
     if (isOwn || records.length > 0 || payload._tag === "Custom" || payload._tag === "RepairAnnotated")
       records.push(record)

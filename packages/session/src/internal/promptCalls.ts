@@ -1,7 +1,7 @@
 /** What became of the calls of a log: their results, and those that nobody let run. */
 import type { CanonicalRecord } from "../CanonicalRecord.ts"
 import type { ConversationState } from "../ConversationState.ts"
-import type * as Payload from "../Payload.ts"
+import * as Payload from "../Payload.ts"
 
 export interface StoredResult {
   readonly sequence: number
@@ -15,7 +15,7 @@ export type Results = ReadonlyMap<string, ReadonlyArray<StoredResult>>
 export const collectResults = (records: ReadonlyArray<CanonicalRecord>): Results => {
   const results = new Map<string, Array<StoredResult>>()
   for (const { payload, sequence } of records) {
-    const settled = payload._tag === "Redacted" ? payload.facts : payload
+    const settled = Payload.legible(payload)
     if (settled._tag !== "ToolCallSettled") continue
     if (payload._tag !== "Redacted" && payload._tag !== "ToolCallSettled") continue
     const key = callKey(settled)
@@ -37,7 +37,7 @@ export const collectUndecided = (state: ConversationState, records: ReadonlyArra
   const superseded = new Set<string>()
   const requested = new Map<string, string>()
   for (const { payload } of records) {
-    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    const facts = Payload.legible(payload)
     switch (facts._tag) {
       case "ApprovalRequested":
         requested.set(facts.approvalId, facts.callId)

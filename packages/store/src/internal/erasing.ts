@@ -181,7 +181,7 @@ const isPlace = (sequence: number, last: number): boolean =>
 
 /** A summary that stands for a record, or for a later one. */
 const isSummary = ({ payload }: Record_, first: number): boolean => {
-  const facts = payload._tag === "Redacted" ? payload.facts : payload
+  const facts = Payload.legible(payload)
   return facts._tag === "Compacted" && facts.kind === "summary" && facts.coversThrough >= first
 }
 

@@ -150,7 +150,7 @@ export const derive = (payloads: Iterable<Payload.Payload>): Derived => {
   let title: string | undefined
   const callIds: Array<string> = []
   for (const payload of payloads) {
-    const facts = payload._tag === "Redacted" ? payload.facts : payload
+    const facts = Payload.legible(payload)
     switch (facts._tag) {
       case "RunStarted":
       case "RunResumed":
@@ -183,7 +183,7 @@ export const childrenOf = (rows: ReadonlyArray<RecordRow>, steps: Upcast.Steps):
     if (!payload.includes("BackgroundStarted")) return []
     const decoded = decodePayload(schemaVersion, payload, steps)
     if (Result.isFailure(decoded)) return []
-    const facts = decoded.success._tag === "Redacted" ? decoded.success.facts : decoded.success
+    const facts = Payload.legible(decoded.success)
     return facts._tag === "BackgroundStarted" ? [facts.conversationId] : []
   })
 
