@@ -13,16 +13,14 @@ import { ConversationStore } from "@colloquy/store/ConversationStore"
 import type { ReadError } from "@colloquy/store/StoreError"
 import * as Clock from "effect/Clock"
 import * as Context from "effect/Context"
-import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Latch from "effect/Latch"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as PubSub from "effect/PubSub"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
-import * as LiveChannel from "./internal/liveChannel.ts"
+import * as LiveUpdates from "./internal/liveUpdates.ts"
 import type { Cursor, LiveUpdate } from "./LiveUpdate.ts"
 import type { RunEvent } from "./RunEvent.ts"
 
@@ -84,6 +82,10 @@ export class ConversationTracker extends Context.Service<
     /**
      * The updates of a conversation, across its runs, also before there is any. Does not end. With `after` it begins
      * with what is stored behind that cursor and what has come of the response since: joining twice gives the same view.
+     *
+     * Where there is a `ConversationStore`, records that others write between runs are shown too, of other processes as
+     * soon as the store knows of them. One that is written beside a run leaves a hole before the run's next record, which
+     * `ConversationView.fold` reports as a gap: join again from its cursor.
      */
     readonly watch: (
       conversationId: ConversationId,
@@ -96,16 +98,7 @@ export class ConversationTracker extends Context.Service<
   }
 >()("@colloquy/capabilities/ConversationTracker") {}
 
-/**
- * @category models
- * @since 0.1.0
- */
-export interface Options {
-  /** How long text is collected before it is shown (default 100 ms). */
-  readonly publishInterval?: Duration.Input | undefined
-  /** How many updates wait for a watcher before the oldest go (default 256). */
-  readonly maxPendingUpdates?: number | undefined
-}
+export type { Options } from "./internal/liveUpdates.ts"
 
 /**
  * The tracker of a process; without options it tells of runs only. A backlog that is no whole number of at least 1 is a
@@ -114,13 +107,13 @@ export interface Options {
  * @category constructors
  * @since 0.1.0
  */
-export const make = Effect.fnUntraced(function* (options: Options | undefined) {
+export const make = Effect.fnUntraced(function* (options: LiveUpdates.Options | undefined) {
   const store = yield* Effect.serviceOption(ConversationStore)
   const running = new Map<RunId, RunInfo>()
   // Numbered, so that a newcomer tells those that its snapshot has from those behind it.
   const changes = yield* PubSub.unbounded<{ readonly version: number; readonly run: RunInfo }>()
   let version = 0
-  const updates = options === undefined ? undefined : yield* makeUpdates(options)
+  const updates = options === undefined ? undefined : yield* LiveUpdates.make(options, Option.getOrUndefined(store))
 
   const tell = (run: RunInfo) => void PubSub.publishUnsafe(changes, { version: ++version, run })
 
@@ -164,7 +157,7 @@ export const make = Effect.fnUntraced(function* (options: Options | undefined) {
     watch: (conversationId, { after } = {}) =>
       updates === undefined
         ? Stream.fail(new TrackingDisabled({ conversationId }))
-        : updates.watch(conversationId, after, Option.getOrUndefined(store)),
+        : updates.watch(conversationId, after),
     track
   })
 })
@@ -178,117 +171,11 @@ export const make = Effect.fnUntraced(function* (options: Options | undefined) {
 export const layer: Layer.Layer<ConversationTracker> = Layer.effect(ConversationTracker, make(undefined))
 
 /**
- * Tells of runs, and of what they do. Where there is a `ConversationStore`, watchers can join from a cursor.
+ * Tells of runs, and of what they do. Where there is a `ConversationStore`, watchers can join from a cursor, and are shown
+ * what others write between runs.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layerUpdates = (options: Options = {}): Layer.Layer<ConversationTracker> =>
+export const layerUpdates = (options: LiveUpdates.Options = {}): Layer.Layer<ConversationTracker> =>
   Layer.effect(ConversationTracker, make(options))
-
-// --- internal ---
-
-interface Tracked {
-  readonly channel: LiveChannel.LiveChannel
-  /** Text waits to be shown. */
-  readonly pending: Latch.Latch
-  runs: number
-}
-
-/** The channels of conversations that run or are watched. */
-const makeUpdates = Effect.fnUntraced(function* ({ maxPendingUpdates = 256, publishInterval = "100 millis" }: Options) {
-  if (!Number.isSafeInteger(maxPendingUpdates) || maxPendingUpdates < 1) {
-    return yield* Effect.die(
-      new RangeError(`maxPendingUpdates is ${maxPendingUpdates}: it must be a whole number of at least 1`)
-    )
-  }
-  const interval = Duration.fromInputUnsafe(publishInterval)
-  const channels = new Map<ConversationId, Tracked>()
-
-  const channelOf = (conversationId: ConversationId): Tracked => {
-    const known = channels.get(conversationId)
-    if (known !== undefined) return known
-    const tracked = { channel: LiveChannel.make(), pending: Latch.makeUnsafe(false), runs: 0 }
-    channels.set(conversationId, tracked)
-    return tracked
-  }
-
-  const forgetUnused = (conversationId: ConversationId) => {
-    const tracked = channels.get(conversationId)
-    if (tracked !== undefined && tracked.runs === 0 && tracked.channel.watchers() === 0) channels.delete(conversationId)
-  }
-
-  const open = Effect.fnUntraced(function* (conversationId: ConversationId) {
-    const tracked = yield* Effect.acquireRelease(
-      Effect.sync(() => {
-        const tracked = channelOf(conversationId)
-        tracked.runs++
-        return tracked
-      }),
-      (tracked) =>
-        Effect.sync(() => {
-          tracked.channel.flush()
-          tracked.runs--
-          forgetUnused(conversationId)
-        })
-    )
-    const { channel, pending } = tracked
-    yield* Effect.forkScoped(
-      Effect.forever(
-        Effect.gen(function* () {
-          yield* pending.await
-          yield* Effect.sleep(interval)
-          yield* pending.close
-          channel.flush()
-        })
-      )
-    )
-    return (runId: RunId, event: RunEvent) => {
-      channel.publish(runId, event)
-      if (channel.isPending()) pending.openUnsafe()
-    }
-  })
-
-  const watch = (
-    conversationId: ConversationId,
-    after: Cursor | undefined,
-    store: ConversationStore["Service"] | undefined
-  ): Stream.Stream<LiveUpdate, ReadError> =>
-    Stream.unwrap(
-      Effect.gen(function* () {
-        const { backlog, coming } = yield* Effect.acquireRelease(
-          Effect.sync(() => channelOf(conversationId).channel.watch(maxPendingUpdates, after?.sequence ?? 0)),
-          ({ leave }) =>
-            Effect.sync(() => {
-              leave()
-              forgetUnused(conversationId)
-            })
-        )
-        const live = Stream.concat(Stream.fromIterable(coming), backlog.stream)
-        if (after === undefined) return live
-        // What is stored, then what comes; a record that both have is shown once.
-        let seen = after.sequence
-        const stored = store === undefined ? Stream.empty : storedAfter(store, conversationId, after.sequence)
-        const fresh = Stream.filter(live, (update) => update._tag !== "Recorded" || update.record.sequence > seen)
-        return Stream.tap(Stream.concat(stored, fresh), (update) =>
-          Effect.sync(() => {
-            if (update._tag === "Recorded") seen = update.record.sequence
-          })
-        )
-      })
-    )
-
-  return { open, watch }
-})
-
-const storedAfter = (store: ConversationStore["Service"], conversationId: ConversationId, after: number) =>
-  store.read({ conversationId, after }).pipe(
-    // Nothing is stored yet.
-    Stream.catchTag("ConversationNotFound", () => Stream.empty),
-    Stream.map((record): LiveUpdate => ({
-      _tag: "Recorded",
-      cursor: { sequence: record.sequence },
-      record,
-      stored: true
-    }))
-  )

@@ -275,6 +275,45 @@ describe("joining from a cursor", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("shows once what others write between runs, and a gap for what they write beside one", () =>
+    Effect.gen(function* () {
+      const service = yield* tracker
+      const conversations = yield* Conversations.Conversations
+      const writer = yield* conversations.open(conversationId)
+      const early = yield* watching(service, { sequence: 0 })
+      const rename = (title: string) => writer.append([{ _tag: "MetadataChanged", title }])
+      yield* rename("before any run")
+      const scope = yield* Scope.make()
+      const run = yield* Scope.provide(service.track(info), scope)
+      const append = Effect.fnUntraced(function* (payload: Payload.Written) {
+        const records = yield* writer.append([payload])
+        run.publish(RunEvent.RunEvent.Recorded({ records, stored: true }))
+      })
+      yield* append({ _tag: "RunStarted", runId, agent, mode: "execute" })
+      yield* settled
+      assert.deepStrictEqual(wordsOf(early.seen), ["Recorded 1", "Recorded 2", "Recorded 3"])
+      yield* rename("beside the run")
+      yield* append(responded(1, "One."))
+      yield* settled
+      const holed = viewOf(early.seen)
+      assert.deepStrictEqual([holed.hasGap, holed.cursor], [true, { sequence: 3 }])
+      const again = yield* watching(service, holed.cursor)
+      yield* Scope.close(scope, Exit.void)
+      yield* rename("after the run")
+      yield* settled
+      assert.deepStrictEqual(wordsOf(again.seen), ["Recorded 4", "Recorded 5", "Recorded 6"])
+      assert.deepStrictEqual(wordsOf(early.seen).at(-1), "Recorded 6")
+      // Nobody watches any more, and somebody comes again.
+      yield* Fiber.interrupt(early.fiber)
+      yield* Fiber.interrupt(again.fiber)
+      yield* rename("unseen")
+      const late = yield* watching(service, { sequence: 6 })
+      yield* rename("seen")
+      yield* settled
+      assert.deepStrictEqual(wordsOf(late.seen), ["Recorded 7", "Recorded 8"])
+    }).pipe(Effect.provide(layer))
+  )
+
   it.effect("of a conversation that nobody has begun shows what comes", () =>
     Effect.gen(function* () {
       const service = yield* tracker

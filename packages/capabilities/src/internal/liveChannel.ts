@@ -2,6 +2,7 @@
  * The live side of one conversation: merges what comes often, keeps what a newcomer needs, and hands each watcher its own
  * backlog.
  */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
 import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
 import type { RunEvent } from "../RunEvent.ts"
@@ -9,6 +10,10 @@ import * as Backlog from "./backlog.ts"
 
 export interface LiveChannel {
   readonly publish: (runId: RunId, event: RunEvent) => void
+  /** Shows a record that was read from the store, unless it was shown already. */
+  readonly stored: (record: CanonicalRecord) => void
+  /** The last record that was shown; 0 for none. */
+  readonly sequence: () => number
   /** Shows the text that waits to be merged with more. */
   readonly flush: () => void
   /** Text waits. */
@@ -95,6 +100,12 @@ export const make = (): LiveChannel => {
           return
       }
     },
+    stored: (record) => {
+      if (record.sequence <= sequence) return
+      ;({ sequence } = record)
+      show({ _tag: "Recorded", cursor: cursor(), record, stored: true })
+    },
+    sequence: () => sequence,
     flush,
     isPending: () => {
       const now = coming

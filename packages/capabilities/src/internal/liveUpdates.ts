@@ -1,0 +1,176 @@
+/**
+ * The channels of conversations that run or are watched: runs publish to them, and between runs what others store is read
+ * into them.
+ *
+ *     nobody ──watch──▶ watched ──run──▶ running ──its end──▶ watched ──leave──▶ nobody
+ *                       the store is observed   the run publishes   the store is observed
+ */
+import type { ConversationId, RunId } from "@colloquy/session/Ids"
+import type { ConversationStore } from "@colloquy/store/ConversationStore"
+import type { ReadError } from "@colloquy/store/StoreError"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as FiberMap from "effect/FiberMap"
+import * as Latch from "effect/Latch"
+import * as Schedule from "effect/Schedule"
+import * as Stream from "effect/Stream"
+import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
+import type { RunEvent } from "../RunEvent.ts"
+import * as LiveChannel from "./liveChannel.ts"
+
+/**
+ * @category models
+ * @since 0.1.0
+ */
+export interface Options {
+  /** How long text is collected before it is shown (default 100 ms). */
+  readonly publishInterval?: Duration.Input | undefined
+  /** How many updates wait for a watcher before the oldest go (default 256). */
+  readonly maxPendingUpdates?: number | undefined
+}
+
+interface Tracked {
+  readonly channel: LiveChannel.LiveChannel
+  /** Text waits to be shown. */
+  readonly pending: Latch.Latch
+  runs: number
+}
+
+export const make = Effect.fnUntraced(function* (
+  { maxPendingUpdates = 256, publishInterval = "100 millis" }: Options,
+  store: ConversationStore["Service"] | undefined
+) {
+  if (!Number.isSafeInteger(maxPendingUpdates) || maxPendingUpdates < 1) {
+    return yield* Effect.die(
+      new RangeError(`maxPendingUpdates is ${maxPendingUpdates}: it must be a whole number of at least 1`)
+    )
+  }
+  const interval = Duration.fromInputUnsafe(publishInterval)
+  const channels = new Map<ConversationId, Tracked>()
+  const observers = yield* FiberMap.make<ConversationId>()
+  // A run or a watcher may outlive the tracker that it was told to.
+  let isOpen = true
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      isOpen = false
+    })
+  )
+
+  const channelOf = (conversationId: ConversationId): Tracked => {
+    const known = channels.get(conversationId)
+    if (known !== undefined) return known
+    const tracked = { channel: LiveChannel.make(), pending: Latch.makeUnsafe(false), runs: 0 }
+    channels.set(conversationId, tracked)
+    return tracked
+  }
+
+  /** Reads what others store for as long as somebody watches and nothing runs; returns once it misses nothing more. */
+  const observe = Effect.fnUntraced(function* (conversationId: ConversationId) {
+    const tracked = channels.get(conversationId)
+    if (tracked === undefined || !isOpen) return
+    const { channel, runs } = tracked
+    if (runs > 0 || channel.watchers() === 0) {
+      yield* FiberMap.remove(observers, conversationId)
+      if (runs === 0) channels.delete(conversationId)
+      return
+    }
+    if (store === undefined || (yield* FiberMap.has(observers, conversationId))) return
+    const known = channel.sequence()
+    const after = known > 0 ? known : yield* tailOf(store, conversationId)
+    // Meanwhile a run may have begun, or the watcher left.
+    if (!isOpen || tracked.runs > 0 || channel.watchers() === 0) return
+    yield* FiberMap.run(
+      observers,
+      conversationId,
+      store.observe({ conversationId, after }).pipe(
+        Stream.runForEach((record) => Effect.sync(() => channel.stored(record))),
+        Effect.retry({ while: ({ _tag }) => _tag === "StoreUnavailable", schedule: Schedule.spaced("1 second") }),
+        // Erased, damaged, or not there yet: whoever joins is told, and a run that begins is shown.
+        Effect.ignore
+      ),
+      { onlyIfMissing: true }
+    )
+  })
+
+  const open = Effect.fnUntraced(function* (conversationId: ConversationId) {
+    const tracked = yield* Effect.acquireRelease(
+      Effect.sync(() => {
+        const tracked = channelOf(conversationId)
+        tracked.runs++
+        return tracked
+      }),
+      (tracked) =>
+        Effect.suspend(() => {
+          tracked.channel.flush()
+          tracked.runs--
+          return observe(conversationId)
+        })
+    )
+    yield* observe(conversationId)
+    const { channel, pending } = tracked
+    yield* Effect.forkScoped(
+      Effect.forever(
+        Effect.gen(function* () {
+          yield* pending.await
+          yield* Effect.sleep(interval)
+          yield* pending.close
+          channel.flush()
+        })
+      )
+    )
+    return (runId: RunId, event: RunEvent) => {
+      channel.publish(runId, event)
+      if (channel.isPending()) pending.openUnsafe()
+    }
+  })
+
+  const watch = (conversationId: ConversationId, after: Cursor | undefined): Stream.Stream<LiveUpdate, ReadError> =>
+    Stream.unwrap(
+      Effect.gen(function* () {
+        const { backlog, coming } = yield* Effect.acquireRelease(
+          Effect.sync(() => channelOf(conversationId).channel.watch(maxPendingUpdates, after?.sequence ?? 0)),
+          ({ leave }) =>
+            Effect.suspend(() => {
+              leave()
+              return observe(conversationId)
+            })
+        )
+        // Before what is stored is read: what comes meanwhile is observed.
+        yield* observe(conversationId)
+        const live = Stream.concat(Stream.fromIterable(coming), backlog.stream)
+        if (after === undefined) return live
+        // What is stored, then what comes; a record that both have is shown once.
+        let seen = after.sequence
+        const stored = store === undefined ? Stream.empty : storedAfter(store, conversationId, after.sequence)
+        const fresh = Stream.filter(live, (update) => update._tag !== "Recorded" || update.record.sequence > seen)
+        return Stream.tap(Stream.concat(stored, fresh), (update) =>
+          Effect.sync(() => {
+            if (update._tag === "Recorded") seen = update.record.sequence
+          })
+        )
+      })
+    )
+
+  return { open, watch }
+})
+
+// --- internal ---
+
+/** The end of the log; 0 where there is none. */
+const tailOf = (store: ConversationStore["Service"], conversationId: ConversationId): Effect.Effect<number> =>
+  store.tail({ conversationId }).pipe(
+    Effect.map(({ sequence }) => sequence),
+    Effect.orElseSucceed(() => 0)
+  )
+
+const storedAfter = (store: ConversationStore["Service"], conversationId: ConversationId, after: number) =>
+  store.read({ conversationId, after }).pipe(
+    // Nothing is stored yet.
+    Stream.catchTag("ConversationNotFound", () => Stream.empty),
+    Stream.map((record): LiveUpdate => ({
+      _tag: "Recorded",
+      cursor: { sequence: record.sequence },
+      record,
+      stored: true
+    }))
+  )
