@@ -74,6 +74,17 @@ describe("what an append costs", () => {
     }).pipe(counted)
   )
 
+  it.effect("and what the summary behind it costs: one statement, however many conversations there are", () =>
+    Effect.gen(function* () {
+      const store = yield* opened({ filename: yield* newFile })
+      yield* appendersOf(store)
+      for (const conversationId of ids) {
+        const cost = yield* spent(store.summary({ conversationId }))
+        assert.deepStrictEqual(cost, { statements: 1, transactions: 0, rows: 0 })
+      }
+    }).pipe(counted)
+  )
+
   it.effect("refused: nothing is committed", () =>
     Effect.gen(function* () {
       const store = yield* opened({ filename: yield* newFile })
