@@ -4,6 +4,9 @@
  * under `golden/ledger`, to be read when it changes.
  */
 import { ScriptedModel } from "@colloquy/engine/testing"
+import { TurnReport } from "@colloquy/ledger"
+import { Ids } from "@colloquy/session"
+import { Conversations } from "@colloquy/store"
 import { afterAll, assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as TestClock from "effect/testing/TestClock"
@@ -53,6 +56,15 @@ const third: Asked = {
   options: { inputId: "m3" },
   says: [text("I looked A1 up and refunded B2.")]
 }
+
+/** The app learns after a run that its answer has reached nobody, and says so in its conversation. */
+const notPosted = ({ runId }: Asked) =>
+  Effect.scoped(
+    Effect.flatMap(
+      Conversations.Conversations.use(({ open }) => open(Ids.ConversationId.make("desk/1"))),
+      (writer) => writer.append([TurnReport.toPayload(Ids.RunId.make(runId), { delivery: "unsent" })])
+    )
+  )
 
 /** The user message of the last turn. */
 const last = (seen: ReadonlyArray<Seen>) => userMessage(seen.at(-1) ?? { ended: "", prompts: [] })
@@ -158,6 +170,20 @@ for (const { name, open } of places) {
           ["replied", "I am on it: B2 first.", "failed"]
         )
         yield* golden(last(seen), "replied-then-failed")
+      })
+    )
+
+    it.effect("takes back that a turn replied, when its answer could not be posted afterwards", () =>
+      Effect.gen(function* () {
+        const storage = yield* open
+        yield* TestClock.setTime(now)
+        const process = withLedger(storage())
+        yield* Effect.provide(turn(first), process)
+        yield* Effect.provide(notPosted(first), process)
+        yield* TestClock.adjust("1 hour")
+        yield* golden(userMessage(yield* Effect.provide(turn(third), withLedger(storage()))), "not-posted")
+        const [entry] = yield* entriesOf(storage())
+        assert.deepStrictEqual([entry?.delivery, entry?.decision], ["unsent", "done"])
       })
     )
 

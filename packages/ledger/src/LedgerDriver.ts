@@ -78,7 +78,8 @@ export interface Decided<A> {
     readonly remove?: ReadonlyArray<number> | undefined
     /** With the ordinal behind the counter, which it raises. */
     readonly insert?: Row | undefined
-    readonly revise?: Pick<RowHead, "ordinal" | "attempts" | "meta"> | undefined
+    /** At its place; what is not named stays. */
+    readonly revise?: Pick<RowHead, "ordinal" | "attempts" | "meta"> & Partial<Pick<Row, "sources" | "entry">>
     /** How many more turns are not kept. */
     readonly gone?: number | undefined
     /** The kept account; null drops it. */

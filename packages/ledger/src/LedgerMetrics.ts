@@ -6,7 +6,7 @@
 import * as Metric from "effect/Metric"
 
 /**
- * Turns by what became of them, as `outcome`: `inserted`, `replaced`, `duplicate`, `refused`, `failed`.
+ * Turns by what became of them, as `outcome`: `inserted`, `replaced`, `duplicate`, `revised`, `refused`, `failed`.
  *
  * @category metrics
  * @since 0.1.0

@@ -44,6 +44,15 @@ export class LedgerStore extends Context.Service<
       readonly entry: LedgerEntry
       readonly maxEntries?: number | undefined
     }) => Effect.Effect<Recorded, InvalidLedgerRequest | LedgerUnavailable>
+    /**
+     * Puts what is known now of a turn in the place of its entry, which has this `entryId`, and says whether it was there.
+     *
+     * **Details**
+     *
+     * Its place, its attempts and its work key stay; an account that may tell of it as it was goes. Where another entry stands
+     * for the turn, or it was trimmed, swept or erased, nothing is written. Idempotent.
+     */
+    readonly revise: (entry: LedgerEntry) => Effect.Effect<boolean, InvalidLedgerRequest | LedgerUnavailable>
     /** A ledger, strongly consistent with `record`; an unknown one has nothing. */
     readonly read: (ledger: LedgerName) => Effect.Effect<Ledger, LedgerUnavailable>
     /** Ledgers behind `after`, in the byte order of their keys, then of their agents; read in pages. */

@@ -91,7 +91,7 @@ export const fromRun = (
     decision: said.decision ?? (ended.outcome === "completed" ? "done" : ended.outcome),
     outOfBudget: said.outOfBudget,
     sources: records
-      .filter((record) => own.includes(record) || isReportOf(record.payload, runId))
+      .filter((record) => own.includes(record) || TurnReport.runOf(record.payload) === runId)
       .map(({ recordId }) => recordId)
   })
 }
@@ -125,14 +125,6 @@ const wasRepaired = (
       payload._tag === "RepairAnnotated" && batchId === end.batchId && payload.subjects.some((id) => ids.has(id))
   )
 }
-
-const isReportOf = (payload: Payload.Payload, runId: RunId): boolean =>
-  payload._tag === "Custom" &&
-  payload.name === TurnReport.recordName &&
-  typeof payload.data === "object" &&
-  payload.data !== null &&
-  "runId" in payload.data &&
-  payload.data.runId === runId
 
 const deliveryOf = (outcome: Payload.RunOutcome, reply: string): Delivery => {
   if (outcome !== "completed" && outcome !== "limit-reached") return "unsent"

@@ -16,6 +16,7 @@ import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
+import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { AuxiliaryModel } from "./AuxiliaryModel.ts"
 import * as Condense from "./Condense.ts"
@@ -98,6 +99,11 @@ export class SessionLedger extends Context.Service<
     /** As `record`, in the background where it asks a model; `earlier` of this process waits for it. */
     readonly recordBehind: (turn: Turn) => Effect.Effect<void>
     /**
+     * Puts what is known now of a turn in the place of its entry. As `record`, but false where it is refused or has no entry
+     * of its own: it was not recorded, another one stands for it, or it is gone.
+     */
+    readonly revise: (turn: Turn) => Effect.Effect<boolean>
+    /**
      * The block of earlier turns, to be resolved once, when a turn starts, and kept for all of it. Asks no model. `text` is
      * empty when there is nothing to show, or the switch is off.
      */
@@ -175,13 +181,16 @@ export const make = Effect.fnUntraced(function* (
           )
         )
 
-  const record = Effect.fn("SessionLedger.record")(function* (turn: Turn): Effect.fn.Return<Outcome> {
-    const { enabled, maxEntries } = yield* settings.current
+  /** The entry of a turn, or why it has none. */
+  const entryFor = Effect.fnUntraced(function* (
+    turn: Turn
+  ): Effect.fn.Return<Result.Result<LedgerEntry, RefusalReason>> {
+    const { enabled } = yield* settings.current
     const key = Option.getOrUndefined(fromText(turn.conversationKey ?? ""))
     const reason = enabled ? refusal(turn, key) : "disabled"
     if (reason !== undefined || key === undefined) {
       yield* LedgerMetrics.count(LedgerMetrics.turns, { outcome: "refused" })
-      return Outcome.Refused({ reason: reason ?? "no-key" })
+      return Result.fail(reason ?? "no-key")
     }
     yield* Effect.annotateCurrentSpan({ "colloquy.conversation.key": key, "colloquy.run.id": turn.runId })
     const at = Math.floor(turn.at ?? (yield* Clock.currentTimeMillis))
@@ -189,17 +198,40 @@ export const make = Effect.fnUntraced(function* (
       turn.calls,
       turn.outOfBudget === true ? { ...rewriter, auxiliary: undefined } : rewriter
     )
-    const entry = entryOf(turn, key, at, calls)
+    return Result.succeed(entryOf(turn, key, at, calls))
+  })
+
+  const failed = Effect.fnUntraced(function* (entry: LedgerEntry, error: InvalidLedgerRequest | LedgerUnavailable) {
+    yield* LedgerMetrics.count(LedgerMetrics.turns, { outcome: "failed" })
+    yield* LedgerMetrics.count(LedgerMetrics.failures, { operation: "write" })
+    yield* Effect.logError(`turn ${entry.runId} of ${entry.conversationKey} is not in the ledger: ${error.message}`)
+  })
+
+  const record = Effect.fn("SessionLedger.record")(function* (turn: Turn): Effect.fn.Return<Outcome> {
+    const made = yield* entryFor(turn)
+    if (Result.isFailure(made)) return Outcome.Refused({ reason: made.failure })
+    const entry = made.success
+    const { maxEntries } = yield* settings.current
     const result = yield* Effect.result(store.record({ entry, maxEntries }))
-    if (result._tag === "Failure") {
-      yield* LedgerMetrics.count(LedgerMetrics.turns, { outcome: "failed" })
-      yield* LedgerMetrics.count(LedgerMetrics.failures, { operation: "write" })
-      yield* Effect.logError(`turn ${turn.runId} of ${key} is not in the ledger: ${result.failure.message}`)
+    if (Result.isFailure(result)) {
+      yield* failed(entry, result.failure)
       return Outcome.Failed({ error: result.failure })
     }
     yield* countRecorded(result.success)
     if (result.success._tag !== "Duplicate") yield* condenseBehind(entry)
     return Outcome.Recorded({ entryId: entry.entryId, as: result.success })
+  })
+
+  const revise = Effect.fn("SessionLedger.revise")(function* (turn: Turn): Effect.fn.Return<boolean> {
+    const made = yield* entryFor(turn)
+    if (Result.isFailure(made)) return false
+    const entry = made.success
+    const result = yield* Effect.result(store.revise(entry))
+    if (Result.isFailure(result)) return yield* Effect.as(failed(entry, result.failure), false)
+    if (!result.success) return false
+    yield* LedgerMetrics.count(LedgerMetrics.turns, { outcome: "revised" })
+    yield* condenseBehind(entry)
+    return true
   })
 
   const read = Effect.fnUntraced(function* (
@@ -229,6 +261,7 @@ export const make = Effect.fnUntraced(function* (
 
   return SessionLedger.of({
     record,
+    revise,
     recordBehind: (turn) =>
       rewriter.auxiliary !== undefined && turn.outOfBudget !== true && Condense.asksModel(turn.calls)
         ? pending.run(nameOf({ agent: turn.agent, conversationKey: turn.conversationKey ?? "" }), record(turn))
@@ -277,7 +310,7 @@ export const layer = (options: Options = {}): Layer.Layer<SessionLedger, never, 
  * - A run under no key, or under one that nothing can have again, is left alone.
  * - With `PastRuns` in the context a turn that begins is noted, and one that has ended without being recorded, since its
  *   process died in between, is recorded when the next turn of its ledger begins. One that was closed by a repair crashed,
- *   and is not recorded.
+ *   and is not recorded. Reports that came behind the end of their run are taken in, too; see `TurnReport`.
  * - The size of each prompt is reported, with the ledger's share; see `PromptSize`. Also of a run under no key, and with the
  *   switch off: there the share is nothing.
  *

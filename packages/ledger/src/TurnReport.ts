@@ -4,6 +4,17 @@
  * A report is a `Custom` record of the run's conversation, so that it is there when the entry is written after a crash. A
  * run may have several: each adds to what was said before.
  *
+ * **Details**
+ *
+ * - Recorded before its run's end, by a tool or a hook, it is in the entry from the first.
+ * - Recorded behind it, as by an app that posts the answer of a run that is over and learns what became of it, it is taken
+ *   in when the next run of the same conversation begins: its block tells of the turn as it is known then. `PastRuns` is
+ *   needed for it.
+ * - It is not taken in where the turn has no entry of its own any more: another one stands for it, or it was trimmed, swept
+ *   or erased; nor in the block of a run in another conversation under the same key that begins before.
+ * - Whoever must have it at once calls `SessionLedger.revise` with `SessionLedger.fromRun` of the run's records and the
+ *   report, and records the report all the same.
+ *
  * @since 0.1.0
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
@@ -46,7 +57,7 @@ export interface TurnReport extends Schema.Schema.Type<typeof TurnReport> {}
 export const recordName = "colloquy.ledger.turn-report"
 
 /**
- * The record of a report; append it to the run's conversation before the run ends.
+ * The record of a report; append it to the run's conversation, before the run ends where that can be.
  *
  * **Example** (A hook that says that the answer was posted)
  *
@@ -71,10 +82,18 @@ export const toPayload = (runId: RunId, report: TurnReport): Payload.Custom => (
  */
 export const fromRecords = (runId: RunId, records: ReadonlyArray<CanonicalRecord>): TurnReport =>
   records.reduce<TurnReport>((report, { payload }) => {
-    if (payload._tag !== "Custom" || payload.name !== recordName) return report
-    const found = Option.getOrUndefined(decode(payload.data))
+    const found = Option.getOrUndefined(decode(dataOf(payload)))
     return found?.runId === runId ? add(report, found) : report
   }, {})
+
+/**
+ * The run that a record reports of, also where the rest of it cannot be read; undefined for any other record.
+ *
+ * @category reading
+ * @since 0.1.0
+ */
+export const runOf = (payload: Payload.Payload): RunId | undefined =>
+  Option.getOrUndefined(Option.map(decodeOwner(dataOf(payload)), ({ runId }) => runId))
 
 /**
  * Two reports of one turn together: the later one's words, and a reply that has reached somebody stays one.
@@ -99,4 +118,9 @@ export const add = (self: TurnReport, that: TurnReport): TurnReport => {
 
 // --- internal ---
 
-const decode = Schema.decodeUnknownOption(TurnReport.mapFields((fields) => ({ ...fields, runId: RunId })))
+const dataOf = (payload: Payload.Payload): unknown =>
+  payload._tag === "Custom" && payload.name === recordName ? payload.data : undefined
+
+const Owner = Schema.Struct({ runId: RunId })
+const decodeOwner = Schema.decodeUnknownOption(Owner)
+const decode = Schema.decodeUnknownOption(TurnReport.mapFields((fields) => ({ ...fields, ...Owner.fields })))

@@ -105,6 +105,16 @@ const broken: ReadonlyArray<Broken> = [
     found: ["erase: what was made of a conversation, in whatever ledger"]
   },
   {
+    does: "keeps what it knew of a turn that is revised",
+    breakIt: deciding((decided) => {
+      const { change } = decided
+      if (change?.revise === undefined) return decided
+      const { attempts, meta, ordinal } = change.revise
+      return { ...decided, change: { ...change, revise: { attempts, meta, ordinal } } }
+    }),
+    found: ["revise: what is known now stands at the turn's place, and what tells of it as it was goes"]
+  },
+  {
     does: "has one ledger for all tenants",
     breakIt: (driver) => ({
       update: (id, decide) => driver.update({ ...id, tenant: "" }, decide),

@@ -113,7 +113,8 @@ const update = function* <A>(id: LedgerId, decide: (state: LedgerState) => Decid
       : yield { sql: updateLedger, parameters: [...kept, key] }
   const ledger = made?.[0] as number
   if (revise !== undefined) {
-    yield { sql: reviseRow, parameters: [revise.attempts, revise.meta, ledger, revise.ordinal] }
+    const { attempts, entry = null, meta, ordinal, sources = null } = revise
+    yield { sql: reviseRow, parameters: [attempts, meta, sources, entry, ledger, ordinal] }
   }
   if (insert !== undefined) yield { sql: insertRow, parameters: [ledger, ...encodeRow(insert)] }
   return { commit: true, value }
@@ -169,7 +170,8 @@ const selectHeads = `SELECT ${headColumns} FROM ledger_entries WHERE ledger = ? 
 const selectRows = `SELECT ${headColumns}, conversation, at, sources, entry FROM ledger_entries WHERE ledger = ? ORDER BY ordinal`
 const insertRow = `INSERT INTO ledger_entries (ledger, ${headColumns}, conversation, at, sources, entry)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-const reviseRow = "UPDATE ledger_entries SET attempts = ?, meta = ? WHERE ledger = ? AND ordinal = ?"
+const reviseRow = `UPDATE ledger_entries SET attempts = ?, meta = ?, sources = coalesce(?, sources), entry = coalesce(?, entry)
+  WHERE ledger = ? AND ordinal = ?`
 const deleteRow = "DELETE FROM ledger_entries WHERE ledger = ? AND ordinal = ?"
 
 const ofLedger = "tenant = ? AND conversation_key = ? AND agent = ?"

@@ -86,6 +86,23 @@ export const decide = (
   }
 }
 
+/**
+ * Where the entry is there it is what is known now, at its place and with its attempts; where it is not, or another one
+ * stands for it, nothing is.
+ */
+export const decideRevised = (
+  { rows }: LedgerState,
+  { decision, entryId, triggerIds }: LedgerEntry,
+  row: Pick<Row, "entry" | "sources">
+): Decided<boolean> => {
+  const there = rows.find((row) => row.entryId === entryId)
+  if (there === undefined) return { value: false }
+  const { attempts, ordinal } = there
+  const meta = encodeMeta({ ...metaOf(there), decision, triggerIds })
+  // An account may tell of it as it was.
+  return { value: true, change: { revise: { ...row, ordinal, attempts, meta }, account: null } }
+}
+
 // --- internal ---
 
 /** So many attempts of one piece of work are recognised when they come again. */

@@ -10,7 +10,7 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import { Account } from "../Account.ts"
 import { type ConversationKey, keyFault } from "../ConversationKey.ts"
-import type { Decided, LedgerDriver, LedgerHead, Removal, Removed } from "../LedgerDriver.ts"
+import type { Decided, LedgerDriver, LedgerHead, Removal, Removed, Row } from "../LedgerDriver.ts"
 import { LedgerEntry } from "../LedgerEntry.ts"
 import { InvalidLedgerRequest, type LedgerUnavailable } from "../LedgerError.ts"
 import type {
@@ -22,7 +22,7 @@ import type {
   StoredEntry,
   Summary
 } from "../LedgerModel.ts"
-import { decide } from "./deciding.ts"
+import { decide, decideRevised } from "./deciding.ts"
 
 type Driver = LedgerDriver["Service"]
 
@@ -40,16 +40,11 @@ export const make = (driver: Driver, tenant: string) => {
       const detail = `maxEntries is ${maxEntries}: it must be a whole number of at least 1`
       return yield* new InvalidLedgerRequest({ what: "max-entries", detail })
     }
-    const text = yield* Effect.mapError(
-      encodeEntry(entry),
-      (error) => new InvalidLedgerRequest({ what: "entry", detail: error.message })
-    )
     const row = {
       conversationId: entry.conversationId ?? null,
       // What has no time of its own is swept by when it came.
       at: entry.at ?? Math.floor(yield* Clock.currentTimeMillis),
-      sources: JSON.stringify(entry.sources),
-      entry: text
+      ...(yield* contentOf(entry))
     }
     return yield* driver.update(idOf(entry), (state) => decide(state, entry, row, maxEntries))
   })
@@ -87,6 +82,10 @@ export const make = (driver: Driver, tenant: string) => {
 
   return {
     record,
+    revise: Effect.fn("LedgerStore.revise")(function* (entry: LedgerEntry) {
+      const content = yield* contentOf(entry)
+      return yield* driver.update(idOf(entry), (state) => decideRevised(state, entry, content))
+    }),
     read,
     list,
     saveAccount: Effect.fn("LedgerStore.saveAccount")((ledger: LedgerName, account: Account) =>
@@ -161,6 +160,13 @@ const removalOf = (tenant: string, what: EraseRequest): Removal => {
   if ("conversationKey" in what) return { by: "key", tenant, conversationKey: what.conversationKey }
   return "agent" in what ? { by: "agent", tenant, agent: what.agent } : { by: "conversation", tenant, ...what }
 }
+
+/** The part of a row that tells of the turn. */
+const contentOf = (entry: LedgerEntry): Effect.Effect<Pick<Row, "entry" | "sources">, InvalidLedgerRequest> =>
+  Effect.mapBoth(encodeEntry(entry), {
+    onSuccess: (text) => ({ sources: JSON.stringify(entry.sources), entry: text }),
+    onFailure: ({ message }) => new InvalidLedgerRequest({ what: "entry", detail: message })
+  })
 
 /** A brand can be forged. */
 const isName = ({ agent, conversationKey }: LedgerName): boolean =>

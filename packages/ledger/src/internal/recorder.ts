@@ -1,8 +1,8 @@
 /** What the ledger does at the two edges of a run: the seams that it provides. */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import type { RunId } from "@colloquy/session/Ids"
-import type * as Seams from "@colloquy/session/Seams"
+import type { ConversationId, RunId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
+import type * as Seams from "@colloquy/session/Seams"
 import * as Cause from "effect/Cause"
 import * as Clock from "effect/Clock"
 import * as Effect from "effect/Effect"
@@ -18,11 +18,13 @@ import type { Reader } from "../PastRuns.ts"
 import * as Render from "../Render.ts"
 import { fromRun, type IsReadOnly, isOfRun } from "../RunTurn.ts"
 import type { Turn } from "../Turn.ts"
+import * as TurnReport from "../TurnReport.ts"
 import { entryIdOf } from "./entryId.ts"
 
 interface Ledger {
   readonly record: (turn: Turn) => Effect.Effect<unknown>
   readonly recordBehind: (turn: Turn) => Effect.Effect<void>
+  readonly revise: (turn: Turn) => Effect.Effect<boolean>
   readonly earlier: (request: {
     readonly agent: LedgerName["agent"]
     readonly conversationKey: string
@@ -58,6 +60,15 @@ export const make = ({
     yield* ledger.record({ ...turn.value, ...name })
   })
 
+  /** What was reported of runs behind their ends: their entries are made anew, of all that the log has now. */
+  const takeIn = Effect.fnUntraced(function* (conversationId: ConversationId, runIds: Iterable<RunId>, read: Reader) {
+    for (const runId of runIds) {
+      const found = yield* recordsOf(read(conversationId), runId)
+      const turn = found?.ended === true ? fromRun(found.records, undefined, ledger.isReadOnly) : Option.none()
+      if (Option.isSome(turn)) yield* ledger.revise({ ...turn.value, conversationId })
+    }
+  })
+
   const begin = (name: LedgerName, turn: Seams.Turn, read: Reader) =>
     tolerated(
       name,
@@ -73,6 +84,7 @@ export const make = ({
         for (const other of others.toReversed()) {
           yield* tolerated(name, catchUp(name, other, other.conversationId === conversationId, read))
         }
+        yield* takeIn(conversationId, yield* reportedLate(read(conversationId)), read)
       })
     )
 
@@ -95,11 +107,16 @@ export const make = ({
   })
 
   const recorder: Seams.Recorder = Effect.fn("SessionLedger.recorder")(function* (ended) {
-    const { conversationKey, records, runId, workKey } = ended
+    const { conversationId, conversationKey, records, runId, workKey } = ended
     const turn = fromRun(records, undefined, ledger.isReadOnly)
     // A run that was closed by a repair is forgotten when the next turn begins.
-    if (Option.isNone(turn)) return yield* Effect.logDebug(`run ${runId} has nothing to record`)
-    yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId: ended.conversationId })
+    if (Option.isNone(turn)) yield* Effect.logDebug(`run ${runId} has nothing to record`)
+    else yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId })
+    const others = new Set(records.flatMap(({ payload }) => TurnReport.runOf(payload) ?? []))
+    others.delete(runId)
+    if (pastRuns === undefined || conversationId === undefined || others.size === 0) return
+    // They came while this one went on.
+    yield* tolerated({ conversationKey }, takeIn(conversationId, others, pastRuns))
   })
 
   return { preamble, recorder }
@@ -107,8 +124,8 @@ export const make = ({
 
 // --- internal ---
 
-/** Nothing here stops a turn: what is missed stays noted, and is looked for again. */
-const tolerated = (name: LedgerName, effect: Effect.Effect<void, unknown>) =>
+/** Nothing here stops a turn: a turn that is missed stays noted, and is looked for again; a report that is missed is not. */
+const tolerated = (name: { readonly conversationKey: string | undefined }, effect: Effect.Effect<void, unknown>) =>
   Effect.catchCause(effect, (cause) =>
     Cause.hasInterruptsOnly(cause)
       ? Effect.interrupt
@@ -117,6 +134,20 @@ const tolerated = (name: LedgerName, effect: Effect.Effect<void, unknown>) =>
           Effect.logWarning(`turns of ${name.conversationKey} that were missed could not be recorded`, cause)
         )
   )
+
+/** The runs of which a log, read from its end, has reports behind what the last one wrote. */
+const reportedLate = (log: Stream.Stream<CanonicalRecord, unknown>): Effect.Effect<ReadonlySet<RunId>, unknown> => {
+  const runIds = new Set<RunId>()
+  const take = ({ payload }: CanonicalRecord): boolean => {
+    const runId = TurnReport.runOf(payload)
+    if (runId !== undefined) runIds.add(runId)
+    return "runId" in Payload.facts(payload)
+  }
+  return Stream.runDrain(Stream.takeUntil(log, take)).pipe(
+    Effect.catchIf(isGone, () => Effect.void),
+    Effect.as(runIds)
+  )
+}
 
 /** A log may be long, and a run that never came to it is nowhere: behind so many other runs nobody looks. */
 const maxRunsBack = 50

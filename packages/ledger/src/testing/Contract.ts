@@ -24,7 +24,7 @@ export const ledgerContract: ReadonlyArray<LedgerCase> = [...recordCases, ...kee
  * @category cases
  * @since 0.1.0
  */
-export const ledgerContractSize = 40
+export const ledgerContractSize = 42
 
 /**
  * What came of a run, in the order of the cases.

@@ -249,6 +249,45 @@ export const recordCases: ReadonlyArray<LedgerCase> = [
     })
   ),
 
+  make("revise: what is known now stands at the turn's place, and what tells of it as it was goes", (scenario) =>
+    Effect.gen(function* () {
+      const { store } = scenario
+      const conversationId = scenario.conversationId()
+      yield* scenario.recordAll([
+        scenario.entry("a", { conversationId }),
+        scenario.entry("a", { entryId: "entry a2" }),
+        scenario.entry("b")
+      ])
+      yield* store.saveAccount(scenario.ledger(), { covers: ["entry a"], lines: ["- a"], text: "It replied." })
+      const sources = [RecordId.make("report")]
+      const known = scenario.entry("a", { conversationId, delivery: "unsent", decision: "blocked", sources })
+      for (const _ of ["once", "again"]) yield* equal("what is told", yield* store.revise(known), true)
+      const { account, entries } = yield* store.read(scenario.ledger())
+      yield* equal("the account", account, undefined)
+      yield* equal("the first one", entries[0], { ordinal: 1, attempts: 2, entry: known })
+      yield* equal("the ledger", yield* scenario.ids(), ["entry a", "entry b"])
+      // It is compared, and erased, as what it is now.
+      yield* equal("told of the repeated one", (yield* store.record({ entry: known }))._tag, "Duplicate")
+      const better = scenario.entry("a", { entryId: "entry a3", conversationId })
+      yield* equal("told of a better one", (yield* store.record({ entry: better }))._tag, "Replaced")
+      yield* equal("told of what it was", (yield* store.record({ entry: known }))._tag, "Duplicate")
+      yield* equal("once more", yield* store.revise(known), false)
+      yield* store.revise({ ...better, sources })
+      yield* store.erase({ conversationId, records: sources })
+      yield* equal("the ledger", yield* scenario.ids(), ["entry b"])
+    })
+  ),
+
+  make("revise: of a turn that has no entry nothing is written", (scenario) =>
+    Effect.gen(function* () {
+      yield* equal("what is told", yield* scenario.store.revise(scenario.entry("a")), false)
+      yield* equal("the list", yield* scenario.listed(), [])
+      yield* scenario.store.record({ entry: scenario.entry("a") })
+      yield* equal("of another", yield* scenario.store.revise(scenario.entry("b", { workKey: "a" })), false)
+      yield* equal("the ledger", yield* scenario.ids(), ["entry a"])
+    })
+  ),
+
   make("concurrency: a hundred turns at once are each recorded", (scenario) =>
     Effect.gen(function* () {
       const entries = Array.from({ length: 100 }, (_, i) => scenario.entry(`${i}`))

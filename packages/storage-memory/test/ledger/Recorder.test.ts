@@ -288,6 +288,109 @@ describe("a run whose process died between its end and its recording", () => {
   })
 })
 
+describe("a report that comes behind its run's end", () => {
+  const unsent = (name: string) =>
+    append([TurnReport.toPayload(runId(name), { delivery: "unsent", intent: "Do it.", decision: "blocked" })])
+
+  const told = Effect.map(stored, ({ entries }) =>
+    entries.map(({ attempts, entry, ordinal }) => [ordinal, entry.workKey, entry.delivery, entry.decision, attempts])
+  )
+
+  it.effect("is taken in when the next run begins, at the place of its turn, and redacted with it", () =>
+    Effect.gen(function* () {
+      yield* run("m1")
+      const [reported] = yield* unsent("m1")
+      assert.deepStrictEqual(yield* told, [[1, "m1", "replied", "done", 1]])
+      const block = yield* run("m2")
+      assert.include(block, "You set out to: Do it.")
+      assert.include(block, "You did NOT reply.")
+      assert.deepStrictEqual(yield* told, [
+        [1, "m1", "unsent", "blocked", 1],
+        [2, "m2", "replied", "done", 1]
+      ])
+      yield* Effect.scoped(
+        Effect.flatMap(
+          Conversations.Conversations.use(({ open }) => open(conversationId)),
+          (writer) => writer.redact({ sequences: [reported?.sequence ?? 0], reason: "a name" })
+        )
+      )
+      assert.deepStrictEqual(yield* workKeys, ["m2"])
+    }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("is taken in when the run ends that went on meanwhile", () =>
+    Effect.gen(function* () {
+      yield* run("m1")
+      yield* starts("m2")
+      const before = yield* append(started("m2"))
+      const report = yield* unsent("m1")
+      const after = yield* append([...answered("m2"), ...ended("m2")])
+      yield* records("m2", [...before, ...report, ...after])
+      assert.deepStrictEqual(yield* told, [
+        [1, "m1", "unsent", "blocked", 1],
+        [2, "m2", "replied", "done", 1]
+      ])
+    }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("drops the account that tells of its turn as it was", () =>
+    Effect.gen(function* () {
+      yield* run("m1")
+      const { entries } = yield* stored
+      const covers = entries.map(({ entry }) => entry.entryId)
+      const name = { agent, conversationKey: ConversationKey.make(key) }
+      yield* LedgerStore.use(({ saveAccount }) => saveAccount(name, { covers, lines: ["- m1"], text: "It replied." }))
+      yield* unsent("m1")
+      yield* starts("m2")
+      assert.isUndefined((yield* stored).account)
+    }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("brings nothing back that was erased, and nothing in where another entry stands for its turn", () =>
+    Effect.gen(function* () {
+      yield* run("m1")
+      yield* records("m1b", yield* append([...started("m1b"), ...answered("m1b"), ...ended("m1b")]), { workKey: "m1" })
+      yield* unsent("m1b")
+      yield* starts("m2")
+      assert.deepStrictEqual(yield* told, [[1, "m1", "replied", "done", 2]])
+      yield* unsent("m1")
+      yield* LedgerStore.use((store) => store.erase({ conversationKey: ConversationKey.make(key) }))
+      assert.isUndefined(yield* starts("m3"))
+    }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("is taken in at once by who revises the turn", () =>
+    Effect.gen(function* () {
+      const log = yield* append([...started("m1"), ...answered("m1"), ...ended("m1")])
+      const { revise } = yield* SessionLedger.SessionLedger
+      const late = SessionLedger.fromRun(log, { delivery: "unsent", decision: "blocked" })
+      if (late._tag === "None") return assert.fail("a turn")
+      assert.isFalse(yield* revise(late.value))
+      yield* records("m1", log)
+      assert.isTrue(yield* revise(late.value))
+      assert.isTrue(yield* revise(late.value))
+      assert.deepStrictEqual(yield* told, [[1, "m1", "unsent", "blocked", 1]])
+      assert.isFalse(yield* revise({ ...late.value, workKey: "" }))
+      yield* LedgerSettings.LedgerSettings.use(({ change }) => change({ enabled: false }))
+      assert.isFalse(yield* revise(late.value))
+    }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("stops no run where it cannot be written", () => {
+    const { down, store } = failing()
+    return Effect.gen(function* () {
+      const log = [...started("m1"), ...answered("m1"), ...ended("m1")]
+      const written = yield* append(log).pipe(Effect.provide(Conversations.layer))
+      const { record, revise } = yield* SessionLedger.SessionLedger
+      const turn = SessionLedger.fromRun(written)
+      if (turn._tag === "None") return assert.fail("a turn")
+      yield* record(turn.value)
+      down.add("update")
+      assert.isFalse(yield* revise({ ...turn.value, delivery: "unsent" }))
+    }).pipe(Effect.provide([ledgerOver(store), MemoryStorage.layer]))
+  })
+})
+
 describe("erasing", () => {
   it.effect("a conversation removes the entries that were made of it", () =>
     Effect.gen(function* () {
