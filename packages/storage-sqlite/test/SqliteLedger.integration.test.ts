@@ -150,6 +150,20 @@ describe("ledgers in a SQLite file", () => {
     })
   )
 
+  it.live("leave no byte of a turn whose place in the file another one has taken, once the log of pages is cut", () =>
+    Effect.gen(function* () {
+      const filename = yield* newFile
+      const ledgers = yield* ledgersOf(filename)
+      yield* ledgers.record({ entry: marked })
+      yield* ledgers.record({ entry: entryOf("other"), maxEntries: 1 })
+      const { bytes, removed } = yield* ledgers.erase({ conversationId })
+      assert.deepStrictEqual([removed.entries, bytes], [0, "gone"])
+      assert.isFalse(isAnywhere(filename, marker))
+      assert.deepStrictEqual(yield* idsOf(ledgers), ["entry other"])
+      assert.strictEqual(value(yield* connected(filename), "PRAGMA integrity_check"), "ok")
+    })
+  )
+
   it.live("say that bytes are pending while another connection reads, and let them go when it is repeated", () =>
     Effect.gen(function* () {
       const filename = yield* newFile
