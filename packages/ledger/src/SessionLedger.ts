@@ -20,9 +20,9 @@ import * as Result from "effect/Result"
 import type * as Scope from "effect/Scope"
 import { AuxiliaryModel } from "./AuxiliaryModel.ts"
 import * as Condense from "./Condense.ts"
-import { type ConversationKey, fromText, isReproducible } from "./ConversationKey.ts"
+import { fromText, isReproducible } from "./ConversationKey.ts"
 import { Fences } from "./Fences.ts"
-import { entryIdOf } from "./internal/entryId.ts"
+import { entryOf, refusal } from "./internal/entryOf.ts"
 import * as Pending from "./internal/pending.ts"
 import * as Recorder from "./internal/recorder.ts"
 import * as Retention from "./internal/retention.ts"
@@ -36,17 +36,10 @@ import { PastRuns } from "./PastRuns.ts"
 import * as PromptSize from "./PromptSize.ts"
 import * as Render from "./Render.ts"
 import { fromRun, type IsReadOnly, readOnlyOf } from "./RunTurn.ts"
-import type { Turn } from "./Turn.ts"
+import type { RefusalReason, Turn } from "./Turn.ts"
 
 export { fromRun, readOnlyOf }
-
-/**
- * Why a turn is not recorded: the switch is off, it is not over or crashed, or nothing could find it again.
- *
- * @category models
- * @since 0.1.0
- */
-export type RefusalReason = "disabled" | "suspended" | "crashed" | "no-key" | "not-a-key" | "event" | "no-work-key"
+export type { RefusalReason }
 
 /**
  * What became of a turn.
@@ -374,43 +367,6 @@ const nothing = { entries: [], gone: 0, account: undefined }
 
 const nameOf = ({ agent, conversationKey }: { readonly agent: string; readonly conversationKey: string }): string =>
   `${conversationKey}\u0000${agent}`
-
-const refusal = (
-  { conversationKey = "", status = "ended", workKey }: Turn,
-  key: ConversationKey | undefined
-): RefusalReason | undefined => {
-  if (status !== "ended") return status
-  if (conversationKey === "") return "no-key"
-  if (key === undefined) return "not-a-key"
-  if (!isReproducible(key)) return "event"
-  return workKey.trim() === "" ? "no-work-key" : undefined
-}
-
-const entryOf = (
-  turn: Turn,
-  conversationKey: ConversationKey,
-  at: number,
-  calls: LedgerEntry["calls"]
-): LedgerEntry => ({
-  entryId: entryIdOf(turn),
-  agent: turn.agent,
-  conversationKey,
-  workKey: turn.workKey.toWellFormed(),
-  runId: turn.runId,
-  ...(turn.conversationId === undefined ? {} : { conversationId: turn.conversationId }),
-  at,
-  trigger: turn.trigger.toWellFormed(),
-  triggerIds: (turn.triggerIds ?? []).map((id) => id.toWellFormed()),
-  ...(turn.intent === undefined ? {} : { intent: turn.intent.toWellFormed() }),
-  calls,
-  delivery: turn.delivery,
-  reply: turn.reply.toWellFormed(),
-  ...(turn.completedWork === undefined ? {} : { completedWork: turn.completedWork.toWellFormed() }),
-  ...(turn.blockedOn === undefined ? {} : { blockedOn: turn.blockedOn.toWellFormed() }),
-  // Nobody said how it ended: that is no success.
-  decision: turn.decision.trim() === "" ? "unknown" : turn.decision.toWellFormed(),
-  sources: turn.sources ?? []
-})
 
 const countRecorded = (recorded: Recorded): Effect.Effect<void> => {
   const outcome = { Inserted: "inserted", Replaced: "replaced", Duplicate: "duplicate" }[recorded._tag]

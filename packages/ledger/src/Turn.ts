@@ -63,3 +63,11 @@ export interface Turn {
   readonly outOfBudget?: boolean | undefined
   readonly sources?: ReadonlyArray<RecordId> | undefined
 }
+
+/**
+ * Why a turn is not recorded: the switch is off, it is not over or crashed, or nothing could find it again.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type RefusalReason = "disabled" | "suspended" | "crashed" | "no-key" | "not-a-key" | "event" | "no-work-key"
