@@ -3,12 +3,15 @@
  * in memory and over a file, each turn in a process of its own. What a turn is shown is the same over both, and is a file
  * under `golden/ledger`, to be read when it changes.
  */
+import { Agent, AgentRuntime } from "@colloquy/engine"
 import { ScriptedModel } from "@colloquy/engine/testing"
 import { TurnReport } from "@colloquy/ledger"
-import { Ids } from "@colloquy/session"
-import { Conversations } from "@colloquy/store"
+import { type CanonicalRecord, Ids } from "@colloquy/session"
+import { Conversations, ConversationStore } from "@colloquy/store"
 import { afterAll, assert, describe, expect, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
+import * as Toolkit from "effect/ai/Toolkit"
 import * as TestClock from "effect/testing/TestClock"
 import {
   desk,
@@ -65,6 +68,8 @@ const notPosted = ({ runId }: Asked) =>
       (writer) => writer.append([TurnReport.toPayload(Ids.RunId.make(runId), { delivery: "unsent" })])
     )
   )
+
+const isSettled = ({ payload }: CanonicalRecord.CanonicalRecord): boolean => payload._tag === "BackgroundSettled"
 
 /** The user message of the last turn. */
 const last = (seen: ReadonlyArray<Seen>) => userMessage(seen.at(-1) ?? { ended: "", prompts: [] })
@@ -212,6 +217,44 @@ for (const { name, open } of places) {
             ["11", "33"],
             ["44", "55"]
           ]
+        )
+      })
+    )
+
+    it.effect("has a ledger of its own for an agent in the background, in its parent's place", () =>
+      Effect.gen(function* () {
+        const storage = yield* open
+        const helper = Agent.make({
+          name: "helper",
+          instructions: "Find out.",
+          model: ScriptedModel.layer([text("A1 is in Kiel.")])
+        })
+        const lead = Agent.make({
+          name: "lead",
+          instructions: "Lead.",
+          toolkit: Toolkit.empty,
+          delegates: [Agent.background(helper)]
+        })
+        const conversationId = Ids.ConversationId.make("desk/1")
+        yield* Effect.gen(function* () {
+          yield* AgentRuntime.run(lead, "Where is A1?", { conversationId, conversationKey: key, inputId: "m1" })
+          const store = yield* ConversationStore.ConversationStore
+          yield* Stream.runHead(Stream.filter(store.observe({ conversationId, after: 0 }), isSettled))
+        }).pipe(
+          Effect.provide([
+            withLedger(storage()),
+            ScriptedModel.layer([
+              calls([{ id: "c1", name: "start_helper", params: { input: "Find A1." } }]),
+              text("I have it looked for.")
+            ])
+          ])
+        )
+        const told = (yield* Effect.forEach([lead.name, helper.name], (agent) => entriesOf(storage(), agent))).flat()
+        assert.deepStrictEqual(
+          told.map(
+            ({ agent, conversationKey, reply, trigger }) => `${agent} at ${conversationKey}: ${trigger} ${reply}`
+          ),
+          ["lead at slack:D1: Where is A1? I have it looked for.", "helper at slack:D1: Find A1. A1 is in Kiel."]
         )
       })
     )

@@ -301,6 +301,8 @@ export const layer = (options: Options = {}): Layer.Layer<SessionLedger, never, 
  *
  * - When the ledger cannot be read the run has no history, and the log says so.
  * - A run under no key, or under one that nothing can have again, is left alone.
+ * - An agent that works in the background does so under its parent's key, and has a ledger of its own there. It is its
+ *   parent who waits for its text.
  * - With `PastRuns` in the context a turn that begins is noted, and one that has ended without being recorded, since its
  *   process died in between, is recorded when the next turn of its ledger begins. One that was closed by a repair crashed,
  *   and is not recorded. Reports that came behind the end of their run are taken in, too; see `TurnReport`.
