@@ -1,0 +1,72 @@
+/**
+ * What is pushed: server-sent events. A stream does not end by itself, a reader that goes away stops nothing, and no run
+ * ever waits for one.
+ *
+ * Every stream begins with an `alive` event, and sends one every 15 seconds. Its `version` is that of the server: a page
+ * that sees it change reloads itself.
+ */
+import { ConversationId } from "@colloquy/session/Ids"
+import * as Schema from "effect/Schema"
+import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
+import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
+import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
+import { NotFound, Unavailable } from "./ApiError.ts"
+import { InputReceipt, Run } from "./ConversationModel.ts"
+import { LiveUpdate } from "./LiveUpdates.ts"
+
+const optional = Schema.optionalKey
+
+/** An event of a name, with its data as JSON. `id` is the cursor behind it, where it has one. */
+const event = <const Name extends string, S extends Schema.Constraint>(name: Name, data: S) =>
+  Schema.Struct({
+    id: Schema.optional(Schema.String),
+    event: Schema.Literal(name),
+    data: Schema.fromJsonString(data)
+  })
+
+const Alive = event("alive", Schema.Struct({ version: Schema.String }))
+
+/**
+ * - `update`: what the conversation's run does, and what is stored of it; fold them with `ConversationView.fold`. `id` is
+ *   the cursor of the update as JSON.
+ * - `receipt`: where something is that was said to the run while it goes on. All that this process knows come first.
+ */
+export const ConversationEvent = Schema.Union([Alive, event("update", LiveUpdate), event("receipt", InputReceipt)])
+export type ConversationEvent = typeof ConversationEvent.Type
+
+/**
+ * - `run`: a run has started, changed or ended; those that go on come first.
+ * - `changed`: a conversation was changed by other means than a run: read it again.
+ */
+export const DeskEvent = Schema.Union([
+  Alive,
+  event("run", Run),
+  event(
+    "changed",
+    Schema.Struct({
+      conversationId: ConversationId,
+      change: Schema.Literals(["renamed", "forked", "redacted", "erased"])
+    })
+  )
+])
+export type DeskEvent = typeof DeskEvent.Type
+
+/**
+ * The updates of a conversation, behind the cursor that `after`, or the header `Last-Event-ID`, names: JSON as the `id` of
+ * an event is, or a plain sequence. Without either only what comes from now on. A conversation that is absent has none
+ * yet.
+ */
+const conversation = HttpApiEndpoint.get("conversation", "/conversations/:conversationId/events", {
+  params: { conversationId: ConversationId },
+  query: { after: optional(Schema.String) },
+  headers: { "last-event-id": optional(Schema.String) },
+  success: HttpApiSchema.StreamSse({ events: ConversationEvent, error: Schema.Union([NotFound, Unavailable]) }),
+  error: [NotFound, Unavailable]
+})
+
+/** What happens in all conversations of the caller: what a list of them shows. */
+const desk = HttpApiEndpoint.get("desk", "/runs/events", {
+  success: HttpApiSchema.StreamSse({ events: DeskEvent })
+})
+
+export class EventsApi extends HttpApiGroup.make("events").add(conversation, desk) {}
