@@ -5,6 +5,7 @@
  * Every stream begins with an `alive` event, and sends one every 15 seconds. Its `version` is that of the server: a page
  * that sees it change reloads itself.
  */
+import { LiveUpdate } from "@colloquy/capabilities/LiveUpdate"
 import { ConversationId } from "@colloquy/session/Ids"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
@@ -12,7 +13,6 @@ import * as HttpApiGroup from "effect/http-api/HttpApiGroup"
 import * as HttpApiSchema from "effect/http-api/HttpApiSchema"
 import { NotFound, Unavailable } from "./ApiError.ts"
 import { InputReceipt, Run } from "./ConversationModel.ts"
-import { LiveUpdate } from "./LiveUpdates.ts"
 
 const optional = Schema.optionalKey
 
