@@ -1,7 +1,6 @@
 /**
  * Conversations as the API shows them.
  */
-import { Status } from "@colloquy/session/ConversationState"
 import { Digest } from "@colloquy/session/Digest"
 import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
 import { Mode } from "@colloquy/session/Payload"
@@ -16,6 +15,12 @@ const Instant = Schema.Int
 export const maxTitleLength = 200
 
 export const Title = Schema.String.check(Schema.isMaxLength(maxTitleLength))
+
+/**
+ * `running`: a run goes on in the server. `unfinished`: a crash cut one off, and somebody must say that it is to go on.
+ * `awaiting-approval`: one waits for people.
+ */
+export const Status = Schema.Literals(["idle", "running", "awaiting-approval", "unfinished"])
 
 /** A line of the list of conversations. `records` is the sequence of the last one. */
 export const ConversationSummary = Schema.Struct({

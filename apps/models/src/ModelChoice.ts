@@ -36,10 +36,13 @@ export type ModelChoice =
  *
  * @public
  */
-export class ModelNotSetUp extends Schema.TaggedError<ModelNotSetUp>("@colloquy/cli/ModelNotSetUp")("ModelNotSetUp", {
-  model: Schema.String,
-  detail: Schema.String
-}) {
+export class ModelNotSetUp extends Schema.TaggedError<ModelNotSetUp>("@colloquy/models/ModelNotSetUp")(
+  "ModelNotSetUp",
+  {
+    model: Schema.String,
+    detail: Schema.String
+  }
+) {
   override get message() {
     return `${this.model} cannot be asked: ${this.detail}`
   }

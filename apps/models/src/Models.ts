@@ -1,26 +1,13 @@
 /**
- * The model that answers in `chat`, `resume` and `decide`, as `--model` and the environment choose it.
+ * The model that answers, as a name and the environment choose it.
  */
 import type * as LanguageModel from "effect/ai/LanguageModel"
-import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Redacted from "effect/Redacted"
-import { choose, type ModelChoice } from "./ModelChoice.ts"
-import * as OfflineModel from "./OfflineModel.ts"
-
-/** `--model`, or the environment variable `COLLOQUY_MODEL`. */
-export const modelFlag = Flag.String("model").pipe(
-  Flag.withMetavar("<[anthropic/|openai/|compatible/]model|offline>"),
-  Flag.withDescription(
-    "The model that answers (or COLLOQUY_MODEL). Its provider comes from OPENAI_BASE_URL, ANTHROPIC_API_KEY or " +
-      "OPENAI_API_KEY; with none of them an offline stand-in answers"
-  ),
-  Flag.withFallbackConfig(Config.String("COLLOQUY_MODEL")),
-  Flag.optional
-)
+import * as ModelChoice from "./ModelChoice.ts"
 
 /** What a choice means, before anything is sent. */
 export const choice = Effect.fnUntraced(function* (named: Option.Option<string>) {
@@ -30,14 +17,17 @@ export const choice = Effect.fnUntraced(function* (named: Option.Option<string>)
     openAiKey: secret("OPENAI_API_KEY"),
     openAiUrl: text("OPENAI_BASE_URL")
   })
-  return yield* Effect.fromResult(choose(Option.getOrUndefined(named), environment))
+  return yield* Effect.fromResult(ModelChoice.choose(Option.getOrUndefined(named), environment))
 })
 
-/** The model, and how it says that a prompt is too long for it. */
-export const layer = (chosen: ModelChoice): Layer.Layer<LanguageModel.LanguageModel> =>
+/** The model, and how it says that a prompt is too long for it. `offline` answers where no provider is chosen. */
+export const layer = (
+  chosen: ModelChoice.ModelChoice,
+  offline: Layer.Layer<LanguageModel.LanguageModel>
+): Layer.Layer<LanguageModel.LanguageModel> =>
   chosen.provider === "offline"
-    ? OfflineModel.layer
-    : // The packages of providers are loaded only where one is asked: every verb would start later.
+    ? offline
+    : // The packages of providers are loaded only where one is asked: everything would start later.
       Layer.unwrap(
         Effect.map(
           Effect.promise(() => import("./Providers.ts")),

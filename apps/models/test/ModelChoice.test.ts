@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"
-import { choose, type Environment } from "../../src/model/ModelChoice.ts"
+import { choose, type Environment } from "../src/ModelChoice.ts"
 
 const key = Redacted.make("secret")
 const chosen = (named: string | undefined, environment: Environment) => {

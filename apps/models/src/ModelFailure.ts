@@ -1,9 +1,8 @@
 /**
- * What a provider's error means for the person at the command line: what happened, and the way out.
+ * What a provider's error means for a person: what happened, and the way out.
  */
 import type * as AiError from "effect/ai/AiError"
 import * as Schema from "effect/Schema"
-import { oneLine } from "../TerminalText.ts"
 import type { ModelChoice } from "./ModelChoice.ts"
 
 /**
@@ -11,7 +10,7 @@ import type { ModelChoice } from "./ModelChoice.ts"
  *
  * @public
  */
-export class ModelFailed extends Schema.TaggedError<ModelFailed>("@colloquy/cli/ModelFailed")("ModelFailed", {
+export class ModelFailed extends Schema.TaggedError<ModelFailed>("@colloquy/models/ModelFailed")("ModelFailed", {
   provider: Schema.String,
   reason: Schema.String,
   detail: Schema.String,
@@ -32,6 +31,9 @@ export const explain = (chosen: ModelChoice, { message, reason }: AiError.AiErro
   })
 
 // --- internal ---
+
+/** Some servers answer with a page; what is told of it stands in a line. */
+const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
 
 const keyOf: { readonly [provider in ModelChoice["provider"]]: string } = {
   anthropic: "ANTHROPIC_API_KEY",
