@@ -46,6 +46,21 @@ export const Run = Schema.Struct({
 export interface Run extends Schema.Schema.Type<typeof Run> {}
 
 /**
+ * The `Custom` record that says why a provider did not answer, behind the end of the run that failed; its data is a
+ * {@link RunFailed}.
+ */
+export const runFailedName = "desk.run-failed"
+
+/** `detail` is what the provider said, `wayOut` what a person can do about it. */
+export const RunFailed = Schema.Struct({
+  runId: RunId,
+  provider: Schema.String,
+  reason: Schema.String,
+  detail: Schema.String,
+  wayOut: Schema.String
+})
+
+/**
  * A call that waits for a person. `parametersDigest` binds a decision to what the person was shown; without one nothing
  * can be decided any more.
  */

@@ -28,7 +28,7 @@ const Alive = event("alive", Schema.Struct({ version: Schema.String }))
 
 /**
  * - `update`: what the conversation's run does, and what is stored of it; fold them with `ConversationView.fold`. `id` is
- *   the cursor of the update as JSON.
+ *   the sequence behind it: whoever joins there is shown what is stored later, and all that has come of a response.
  * - `receipt`: where something is that was said to the run while it goes on. All that this process knows come first.
  */
 export const ConversationEvent = Schema.Union([Alive, event("update", LiveUpdate), event("receipt", InputReceipt)])
@@ -36,7 +36,7 @@ export type ConversationEvent = typeof ConversationEvent.Type
 
 /**
  * - `run`: a run has started, changed or ended; those that go on come first.
- * - `changed`: a conversation was changed by other means than a run: read it again.
+ * - `changed`: a conversation was changed by other means than a run: read it again. `noted`: only records were added.
  */
 export const DeskEvent = Schema.Union([
   Alive,
@@ -45,21 +45,20 @@ export const DeskEvent = Schema.Union([
     "changed",
     Schema.Struct({
       conversationId: ConversationId,
-      change: Schema.Literals(["renamed", "forked", "redacted", "erased"])
+      change: Schema.Literals(["renamed", "forked", "redacted", "erased", "noted"])
     })
   )
 ])
 export type DeskEvent = typeof DeskEvent.Type
 
 /**
- * The updates of a conversation, behind the cursor that `after`, or the header `Last-Event-ID`, names: JSON as the `id` of
- * an event is, or a plain sequence. Without either only what comes from now on. A conversation that is absent has none
- * yet.
+ * The updates of a conversation, each record once, behind the sequence that the header `Last-Event-ID` or `after` names;
+ * without either what comes from now on. A conversation that is absent has none yet.
  */
 const conversation = HttpApiEndpoint.get("conversation", "/conversations/:conversationId/events", {
   params: { conversationId: ConversationId },
-  query: { after: optional(Schema.String) },
-  headers: { "last-event-id": optional(Schema.String) },
+  query: { after: optional(Schema.Natural) },
+  headers: { "last-event-id": optional(Schema.Natural) },
   success: HttpApiSchema.StreamSse({ events: ConversationEvent, error: Schema.Union([NotFound, Unavailable]) }),
   error: [NotFound, Unavailable]
 })

@@ -83,7 +83,7 @@ const resume = HttpApiEndpoint.post("resume", "/conversations/:conversationId/re
 const cancel = HttpApiEndpoint.post("cancel", "/conversations/:conversationId/cancel", {
   params,
   success: Schema.Struct({ cancelled: Schema.Boolean }),
-  error: [NotFound, Busy, Unavailable]
+  error: [NotFound, Busy, Refused, Unavailable]
 })
 
 export class TalkApi extends HttpApiGroup.make("talk").add(send, steer, decide, resume, cancel) {}

@@ -94,7 +94,10 @@ export const layer: Layer.Layer<Shop, ShopUnavailable, SqlClient.SqlClient> = La
         Effect.flatMap(sql`SELECT * FROM shop_refunds WHERE orderId = ${orderId} ORDER BY at, refundId`, decodeRefunds)
       )
       const notes = yield* unavailable(
-        Effect.flatMap(sql`SELECT orderId, text, at FROM shop_notes WHERE orderId = ${orderId} ORDER BY id`, decodeNotes)
+        Effect.flatMap(
+          sql`SELECT orderId, text, at FROM shop_notes WHERE orderId = ${orderId} ORDER BY id`,
+          decodeNotes
+        )
       )
       return { order, refunds, notes, ...(shipment === undefined ? {} : { shipment }) }
     })

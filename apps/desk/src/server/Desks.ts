@@ -1,0 +1,85 @@
+/**
+ * A desk for each tenant: a runtime, queues, a tracker and writers of its own over the tenant's conversations.
+ */
+import * as CommandQueues from "@colloquy/capabilities/CommandQueues"
+import * as ConversationTracker from "@colloquy/capabilities/ConversationTracker"
+import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
+import * as LedgerSettings from "@colloquy/ledger/LedgerSettings"
+import * as LedgerStore from "@colloquy/ledger/LedgerStore"
+import { PastRuns } from "@colloquy/ledger/PastRuns"
+import * as SessionLedger from "@colloquy/ledger/SessionLedger"
+import type { ConversationId, TenantId } from "@colloquy/session/Ids"
+import * as Conversations from "@colloquy/store/Conversations"
+import * as ConversationStore from "@colloquy/store/ConversationStore"
+import * as Context from "effect/Context"
+import * as Duration from "effect/Duration"
+import * as Effect from "effect/Effect"
+import * as Layer from "effect/Layer"
+import * as LayerMap from "effect/LayerMap"
+import { Caller } from "../api/Access.ts"
+import { tools } from "../shop/ShopTools.ts"
+import * as Changes from "./Changes.ts"
+import * as GoingOn from "./GoingOn.ts"
+import * as Receipts from "./Receipts.ts"
+import * as Runs from "./Runs.ts"
+import * as Sending from "./Sending.ts"
+
+/** How the ledger catches up on turns that a crash has kept from it. */
+const pastRuns = Layer.effect(
+  PastRuns,
+  ConversationStore.ConversationStore.useSync(
+    (store) => (conversationId: ConversationId) => store.read({ conversationId, reverse: true })
+  )
+)
+
+const ledger = SessionLedger.layerRecorder.pipe(
+  Layer.provide(SessionLedger.layer({ isReadOnly: SessionLedger.readOnlyOf(tools) })),
+  // The defaults are settings.
+  Layer.provide(Layer.orDie(LedgerSettings.layer())),
+  Layer.provide(pastRuns)
+)
+
+// Fresh, since layers are built once for all, and no two tenants share a thing.
+const deskOf = (tenant: TenantId) =>
+  Layer.fresh(
+    Layer.mergeAll(Sending.layer, GoingOn.layer).pipe(
+      Layer.provideMerge(Runs.layer),
+      Layer.provideMerge(AgentRuntime.layerWithout.pipe(Layer.provide(ledger))),
+      Layer.provideMerge(
+        Layer.mergeAll(
+          CommandQueues.layer,
+          ConversationTracker.layerUpdates(),
+          Conversations.layer,
+          Changes.layer,
+          Receipts.layer
+        )
+      ),
+      Layer.provideMerge(Layer.merge(ConversationStore.withTenant(tenant), LedgerStore.withTenant(tenant)))
+    )
+  )
+
+/** What a desk has. */
+export type DeskServices = Layer.Success<ReturnType<typeof deskOf>>
+
+export class Desks extends Context.Service<
+  Desks,
+  {
+    /** Runs an effect at the caller's desk. A desk stays open once it is: its runs go on when nobody is there. */
+    readonly atDesk: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, DeskServices> | Caller>
+  }
+>()("@colloquy/desk/Desks") {}
+
+export const layer = Layer.effect(
+  Desks,
+  Effect.gen(function* () {
+    const desks = yield* LayerMap.make(deskOf, { idleTimeToLive: Duration.infinity })
+    return Desks.of({
+      atDesk: (effect) =>
+        Effect.scoped(
+          Effect.flatMap(Caller, ({ tenant }) =>
+            Effect.flatMap(desks.contextEffect(tenant), (services) => Effect.provide(effect, services))
+          )
+        )
+    })
+  })
+)
