@@ -21,9 +21,7 @@ export const layer = HttpApiBuilder.group(DeskApi, "events", (handlers) =>
     const { atDesk } = yield* Desks
     const { version } = yield* Build
     // At once, so that a reader knows that it is connected; then often enough that nobody in between cuts the line.
-    const alive = Stream.concat(Stream.succeed(undefined), Stream.tick("15 seconds")).pipe(
-      Stream.map(() => ({ event: "alive" as const, data: { version } }))
-    )
+    const alive = Stream.map(Stream.tick("15 seconds"), () => ({ event: "alive" as const, data: { version } }))
     return handlers.handleAll({
       conversation: ({ headers, params: { conversationId }, query }) =>
         atDesk(

@@ -3,6 +3,7 @@
  */
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
+import type { NotFound, Unavailable } from "../api/ApiError.ts"
 import { DeskApi } from "../api/DeskApi.ts"
 import { Shop } from "../shop/Shop.ts"
 import { noOrder, unavailable } from "./ApiErrors.ts"
@@ -13,10 +14,9 @@ export const layer = HttpApiBuilder.group(DeskApi, "shop", (handlers) =>
     return handlers.handleAll({
       orders: () => Effect.catch(shop.orders(), unavailable),
       order: ({ params }) =>
-        Effect.catchTags(shop.order(params.orderId), {
-          OrderAbsent: () => Effect.fail(noOrder),
-          ShopUnavailable: unavailable
-        })
+        Effect.catch(shop.order(params.orderId), (error): Effect.Effect<never, NotFound | Unavailable> =>
+          error._tag === "OrderAbsent" ? Effect.fail(noOrder) : unavailable(error)
+        )
     })
   })
 )

@@ -1,0 +1,84 @@
+#!/usr/bin/env node
+/**
+ * The entry of the process: `desk [--port n] [--db file] [--model name]`. Prints one line with one URL once it is ready;
+ * everything else is on stderr.
+ */
+import * as Models from "@colloquy/models/Models"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import * as Cause from "effect/Cause"
+import * as Command from "effect/cli/Command"
+import * as Flag from "effect/cli/Flag"
+import * as Config from "effect/Config"
+import * as Console from "effect/Console"
+import * as Effect from "effect/Effect"
+import * as Exit from "effect/Exit"
+import * as HttpServer from "effect/http/HttpServer"
+import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
+import * as Option from "effect/Option"
+import { mkdir } from "node:fs/promises"
+import { dirname } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as OfflineModel from "./agent/OfflineModel.ts"
+import * as Authorization from "./server/Authorization.ts"
+import * as Listening from "./server/Listening.ts"
+import * as RequestLimits from "./server/RequestLimits.ts"
+import * as Wiring from "./server/Wiring.ts"
+
+const flags = {
+  port: Flag.Int("port").pipe(
+    Flag.withDescription("Where to listen (or DESK_PORT): 0 is any port; without it the first free one from 4310 on"),
+    Flag.withFallbackConfig(Config.Port("DESK_PORT")),
+    Flag.optional
+  ),
+  db: Flag.String("db").pipe(
+    Flag.withDescription("The SQLite file (or DESK_DB)"),
+    Flag.withFallbackConfig(Config.String("DESK_DB")),
+    Flag.withDefault(".desk/desk.db")
+  ),
+  model: Flag.String("model").pipe(
+    Flag.withMetavar("<[anthropic/|openai/|compatible/]model|offline>"),
+    Flag.withDescription(
+      "The model that answers (or COLLOQUY_MODEL). Its provider comes from OPENAI_BASE_URL, ANTHROPIC_API_KEY or " +
+        "OPENAI_API_KEY; with none of them an offline stand-in answers"
+    ),
+    Flag.withFallbackConfig(Config.String("COLLOQUY_MODEL")),
+    Flag.optional
+  )
+}
+
+const desk = Command.make("desk", flags, ({ db, model, port }) =>
+  Effect.gen(function* () {
+    const chosen = yield* Models.choice(model)
+    yield* Effect.promise(() => mkdir(dirname(db), { recursive: true }))
+    const served = Wiring.layer({
+      filename: db,
+      pageRoot: fileURLToPath(new URL("page", import.meta.url)),
+      chosen,
+      model: Models.layer(chosen, OfflineModel.layer())
+    }).pipe(
+      Layer.provide([Authorization.layer(Authorization.loopbackOnly), RequestLimits.layer()]),
+      Layer.provideMerge(Listening.layer(Option.getOrUndefined(port)))
+    )
+    return yield* Layer.launch(Layer.provideMerge(Layer.effectDiscard(announce), served))
+  })
+).pipe(Command.withDescription("A support desk in the browser, over conversations that last"))
+
+const announce = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
+  "port" in address ? Console.log(`http://127.0.0.1:${address.port}/`) : Effect.die(new Error("the desk has no port"))
+)
+
+Command.run(desk, { version: "0.1.0" }).pipe(
+  Effect.provide([NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatSimple)])]),
+  Effect.tapCause((cause) =>
+    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`desk: ${messageOf(Cause.squash(cause))}`)
+  ),
+  NodeRuntime.runMain({
+    disableErrorReporting: true,
+    // Whoever stops the desk has got what they asked for.
+    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+  })
+)
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
