@@ -24,3 +24,6 @@ const api = HttpApiBuilder.layer(DeskApi, { openapiPath: "/openapi.json" }).pipe
 )
 
 export const layer = (pageRoot: string) => Layer.mergeAll(api, Docs.layer, Page.layer(pageRoot), SecurityHeaders.layer)
+
+/** Ids of conversations have up to 512 bytes, each of them up to three characters in a URL. */
+export const options = { disableLogger: true, disableListenLog: true, routerConfig: { maxParamLength: 1536 } }

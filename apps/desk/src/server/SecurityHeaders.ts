@@ -2,8 +2,8 @@
  * What every answer says to the browser: that it may run nothing but the page's own files, and tell nobody where it is.
  */
 import * as Effect from "effect/Effect"
+import * as HttpEffect from "effect/http/HttpEffect"
 import * as HttpRouter from "effect/http/HttpRouter"
-import { HttpServerRequest } from "effect/http/HttpServerRequest"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
 
 /** Scripts, styles, pictures and connections of the desk itself, and of nobody else: https://www.w3.org/TR/CSP3/ */
@@ -25,20 +25,21 @@ const docs = page
   .replace("style-src 'self'", "style-src 'unsafe-inline'")
   .replace("font-src 'self'", "font-src data:")
 
+// Set when the answer is about to be sent, so that a route that there is none for has them too.
 export const layer = HttpRouter.middleware(
   (answer) =>
-    Effect.gen(function* () {
-      const { url } = yield* HttpServerRequest
-      const response = yield* answer
-      return HttpServerResponse.setHeaders(response, {
-        "content-security-policy": url.startsWith("/docs") ? docs : page,
-        "x-content-type-options": "nosniff",
-        "referrer-policy": "no-referrer",
-        "cross-origin-opener-policy": "same-origin",
-        "cross-origin-resource-policy": "same-origin",
-        // What a conversation says is kept in no cache.
-        ...(url.startsWith("/api/") ? { "cache-control": "no-store" } : {})
-      })
-    }),
+    HttpEffect.withPreResponseHandler(answer, ({ url }, response) =>
+      Effect.succeed(
+        HttpServerResponse.setHeaders(response, {
+          "content-security-policy": url.startsWith("/docs") ? docs : page,
+          "x-content-type-options": "nosniff",
+          "referrer-policy": "no-referrer",
+          "cross-origin-opener-policy": "same-origin",
+          "cross-origin-resource-policy": "same-origin",
+          // What a conversation says is kept in no cache.
+          ...(url.startsWith("/api/") ? { "cache-control": "no-store" } : {})
+        })
+      )
+    ),
   { global: true }
 )

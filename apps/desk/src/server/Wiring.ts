@@ -24,7 +24,7 @@ export const layer = (parts: {
   readonly chosen: ModelChoice
   readonly model: Layer.Layer<LanguageModel>
 }) =>
-  HttpRouter.serve(Routes.layer(parts.pageRoot), { disableLogger: true, disableListenLog: true }).pipe(
+  HttpRouter.serve(Routes.layer(parts.pageRoot), Routes.options).pipe(
     Layer.provide(Desks.layer),
     Layer.provide([ShopTools.handlers, parts.model, Build.layer(parts.pageRoot)]),
     Layer.provide(Layer.succeed(ChosenModel, parts.chosen)),
