@@ -7,6 +7,7 @@ import * as Models from "@colloquy/models/Models"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import * as Cause from "effect/Cause"
+import * as CliError from "effect/cli/CliError"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Config from "effect/Config"
@@ -69,16 +70,21 @@ const announce = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
   "port" in address ? Console.log(`http://127.0.0.1:${address.port}/`) : Effect.die(new Error("the desk has no port"))
 )
 
+/** Help is said already where the usage was wrong. */
+const tell = (cause: Cause.Cause<unknown>) => {
+  const error = Cause.squash(cause)
+  if (Cause.hasInterruptsOnly(cause) || CliError.isCliError(error)) return Effect.void
+  return Console.error(`desk: ${error instanceof Error ? error.message : String(error)}`)
+}
+
+// Whoever stops the desk has got what they asked for.
+const exitCode = (exit: Exit.Exit<unknown, unknown>): number => {
+  if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
+  return CliError.isCliError(Cause.squash(exit.cause)) ? 2 : 1
+}
+
 Command.run(desk, { version: "0.1.0" }).pipe(
   Effect.provide([NodeServices.layer, Logger.layer([Logger.withConsoleError(Logger.formatSimple)])]),
-  Effect.tapCause((cause) =>
-    Cause.hasInterruptsOnly(cause) ? Effect.void : Console.error(`desk: ${messageOf(Cause.squash(cause))}`)
-  ),
-  NodeRuntime.runMain({
-    disableErrorReporting: true,
-    // Whoever stops the desk has got what they asked for.
-    teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
-  })
+  Effect.tapCause(tell),
+  NodeRuntime.runMain({ disableErrorReporting: true, teardown: (exit, onExit) => onExit(exitCode(exit)) })
 )
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
