@@ -43,7 +43,7 @@ export const folder = Effect.acquireRelease(
 )
 
 /** Says with the header `x-tenant` whose desk it is. */
-export const byHeader: Authorization.Decide = ({ headers }) =>
+const byHeader: Authorization.Decide = ({ headers }) =>
   Effect.succeed({ tenant: TenantId.make(headers["x-tenant"] ?? "acme"), author: "Ada" })
 
 /** Serves a desk for the scope; gives its address without a slash at the end. */

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url"
 
 const main = fileURLToPath(new URL("../src/main.ts", import.meta.url))
 
-export interface Desk {
+interface Desk {
   /** Its address, once it is ready; without a slash at the end. Dies with what it said when it ends before. */
   readonly url: Effect.Effect<string>
   /** A line of its output; the first is its address. */

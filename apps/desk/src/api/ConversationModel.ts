@@ -122,13 +122,12 @@ export const LedgerBlock = Schema.Struct({
 export interface LedgerBlock extends Schema.Schema.Type<typeof LedgerBlock> {}
 
 /** How much a conversation holds; bytes are those of its payloads as JSON. */
-export const ConversationSize = Schema.Struct({
+const ConversationSize = Schema.Struct({
   conversationId: ConversationId,
   title: optional(Schema.String),
   records: Schema.Natural,
   bytes: Schema.Natural
 })
-export interface ConversationSize extends Schema.Schema.Type<typeof ConversationSize> {}
 
 export const Statistics = Schema.Struct({
   conversations: Schema.Array(ConversationSize),

@@ -19,7 +19,7 @@ export const maxTextLength = 100_000
 const Text = Schema.String.check(Schema.isMaxLength(maxTextLength), Schema.isPattern(/\S/))
 
 /** Names a message at its source: sending it again under the same id is one message. At most 200 characters. */
-export const InputId = Schema.NonEmptyString.check(Schema.isMaxLength(200))
+const InputId = Schema.NonEmptyString.check(Schema.isMaxLength(200))
 
 /**
  * Says something. Creates the conversation when it is absent, and starts a run with it unless one goes on, which `onBusy`

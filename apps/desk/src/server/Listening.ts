@@ -9,7 +9,11 @@ import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
 import { createServer } from "node:http"
 
-/** No port could be had. */
+/**
+ * No port could be had.
+ *
+ * @public
+ */
 export class PortTaken extends Schema.TaggedError<PortTaken>("@colloquy/desk/PortTaken")("PortTaken", {
   first: Schema.Natural,
   last: Schema.Natural,

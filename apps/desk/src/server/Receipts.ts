@@ -18,7 +18,7 @@ export class Receipts extends Context.Service<
   {
     /** Follows a receipt to its end. */
     readonly follow: (receipt: Receipt, text: string) => Effect.Effect<void>
-    /** Those of a conversation, in the order in which they were accepted; at most the last {@link kept}. */
+    /** Those of a conversation, in the order in which they were accepted; at most the last hundred. */
     readonly of: (conversationId: ConversationId) => ReadonlyArray<InputReceipt>
     /** Those that there are, then each change. A slow reader loses the oldest. */
     readonly watch: (conversationId: ConversationId) => Stream.Stream<InputReceipt>
@@ -26,9 +26,6 @@ export class Receipts extends Context.Service<
     readonly forget: (conversationId: ConversationId) => void
   }
 >()("@colloquy/desk/Receipts") {}
-
-/** How many receipts are kept of a conversation. */
-export const kept = 100
 
 export const layer: Layer.Layer<Receipts> = Layer.effect(
   Receipts,
@@ -80,6 +77,9 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
 )
 
 // --- internal ---
+
+/** How many receipts are kept of a conversation. */
+const kept = 100
 
 const shown = (state: State): Pick<InputReceipt, "answered" | "reason" | "sequence" | "state"> => {
   switch (state._tag) {

@@ -51,7 +51,9 @@ export const layer = Layer.effect(
     const runs = yield* Runs
     const store = yield* ConversationStore
     const services = yield* Effect.context<AgentServices>()
-    const turns = yield* RcMap.make({ lookup: (_: ConversationId) => Semaphore.make(1) })
+    const turns = yield* RcMap.make<ConversationId, Semaphore.Semaphore, never, never>({
+      lookup: () => Semaphore.make(1)
+    })
 
     /** One after the other: a message that is sent twice at once is sent, then found. */
     const inTurn = <A, E>(conversationId: ConversationId, effect: Effect.Effect<A, E>) =>

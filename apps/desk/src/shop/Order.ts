@@ -8,7 +8,7 @@ const optional = Schema.optionalKey
 /** A letter, a hyphen and four digits: `A-1003`. */
 export const OrderId = Schema.String.check(Schema.isPattern(/^[A-Z]-\d{4}$/))
 
-export const OrderStatus = Schema.Literals(["paid", "shipped", "delivered", "returned"])
+const OrderStatus = Schema.Literals(["paid", "shipped", "delivered", "returned"])
 
 export const Order = Schema.Struct({
   orderId: OrderId,
