@@ -208,6 +208,25 @@ describe("whoever watches", () => {
     )
   )
 
+  it.live("of a run sees what others write beside it, in its place", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      yield* withDesk({ model: gated(gate) }, ({ client }) =>
+        Effect.gen(function* () {
+          yield* client.talk.send({ params, payload: { text: "hello", inputId: "m1", onBusy: "reject" } })
+          const watching = yield* Effect.forkScoped(viewUntil(client, ticket, hasRested(1)))
+          yield* viewUntil(client, ticket, ({ coming }) => coming !== undefined)
+          yield* client.conversations.rename({ params, payload: { title: "Lamps" } })
+          yield* Deferred.succeed(gate, undefined)
+          const { hasGap, records } = yield* Fiber.join(watching)
+          assert.isFalse(hasGap)
+          assert.deepStrictEqual(records, yield* client.conversations.records({ params, query: {} }))
+          assert.isTrue(records.some(({ payload }) => payload._tag === "MetadataChanged"))
+        })
+      )
+    })
+  )
+
   it.live("the desk is told of runs and changes", () =>
     withDesk({}, ({ client }) =>
       Effect.gen(function* () {

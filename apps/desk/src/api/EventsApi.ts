@@ -36,7 +36,7 @@ export type ConversationEvent = typeof ConversationEvent.Type
 
 /**
  * - `run`: a run has started, changed or ended; those that go on come first.
- * - `changed`: a conversation was changed by other means than a run: read it again. `noted`: only records were added.
+ * - `changed`: a conversation was changed by other means than a run: read it again.
  */
 export const DeskEvent = Schema.Union([
   Alive,
@@ -45,7 +45,7 @@ export const DeskEvent = Schema.Union([
     "changed",
     Schema.Struct({
       conversationId: ConversationId,
-      change: Schema.Literals(["renamed", "forked", "redacted", "erased", "noted"])
+      change: Schema.Literals(["renamed", "forked", "redacted", "erased"])
     })
   )
 ])

@@ -10,7 +10,7 @@ import * as Stream from "effect/Stream"
 
 export interface Change {
   readonly conversationId: ConversationId
-  readonly change: "renamed" | "forked" | "redacted" | "erased" | "noted"
+  readonly change: "renamed" | "forked" | "redacted" | "erased"
 }
 
 export class Changes extends Context.Service<

@@ -11,14 +11,12 @@ import type { ReadError } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { isAbsent } from "./ApiErrors.ts"
-import { Changes } from "./Changes.ts"
 
 /**
  * Begins behind `after`, or without it with what comes from now on. Somebody who was shown records that the log does not
  * have, since the store failed while they were written, is shown a gap first.
  */
 export const follow = Effect.fnUntraced(function* (conversationId: ConversationId, after: number | undefined) {
-  const changes = yield* Changes
   const store = yield* ConversationStore
   const tracker = yield* ConversationTracker
   const tail = yield* store.tail({ conversationId }).pipe(
@@ -34,30 +32,21 @@ export const follow = Effect.fnUntraced(function* (conversationId: ConversationI
     return { _tag: "Recorded", cursor: { sequence: seen }, record, stored }
   }
 
-  /** What is stored behind what was shown. */
-  const stored = (through?: number) =>
-    Stream.suspend(() => store.read({ conversationId, after: seen, through })).pipe(
-      Stream.catchIf(isAbsent, () => Stream.empty),
-      Stream.map((record) => show(record, true))
-    )
-
-  // One after the other, so that what was seen is known where the next one is looked at.
-  const live = Stream.merge(
+  const live = Stream.flatMap(
     tracker.watch(conversationId, { after: { sequence: start } }),
-    Stream.filter(changes.watch, (change) => change.conversationId === conversationId)
-  ).pipe(
-    Stream.flatMap((update): Stream.Stream<LiveUpdate, ReadError> => {
-      if (!("_tag" in update)) return stored()
+    (update): Stream.Stream<LiveUpdate, ReadError> => {
       if (update._tag !== "Recorded") return Stream.succeed(update)
-      const { record } = update
+      const { record, stored } = update
       if (record.sequence <= seen) return Stream.empty
-      // What no run wrote, a new title say, comes from the store.
-      const missed = record.sequence > seen + 1 ? stored(record.sequence - 1) : Stream.empty
+      const shown = Stream.sync(() => show(record, stored))
+      if (record.sequence === seen + 1) return shown
+      // A new title, say, that came beside a run: a page need not join again for it.
+      const between = store.read({ conversationId, after: seen, through: record.sequence - 1 })
       return Stream.concat(
-        missed,
-        Stream.sync(() => show(record, update.stored))
+        Stream.map(between, (record) => show(record, true)),
+        shown
       )
-    })
+    }
   )
   const gap: LiveUpdate = { _tag: "Gap", cursor: { sequence: tail } }
   return after !== undefined && after > tail ? Stream.concat(Stream.succeed(gap), live) : live

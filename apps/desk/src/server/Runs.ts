@@ -12,7 +12,6 @@ import * as Effect from "effect/Effect"
 import * as FiberSet from "effect/FiberSet"
 import * as Layer from "effect/Layer"
 import { runFailedName } from "../api/ConversationModel.ts"
-import { Changes } from "./Changes.ts"
 import { ChosenModel } from "./ChosenModel.ts"
 
 export class Runs extends Context.Service<
@@ -26,10 +25,9 @@ export class Runs extends Context.Service<
   }
 >()("@colloquy/desk/Runs") {}
 
-export const layer: Layer.Layer<Runs, never, Changes | ChosenModel | Conversations> = Layer.effect(
+export const layer: Layer.Layer<Runs, never, ChosenModel | Conversations> = Layer.effect(
   Runs,
   Effect.gen(function* () {
-    const changes = yield* Changes
     const chosen = yield* ChosenModel
     const conversations = yield* Conversations
     const fibers = yield* FiberSet.make()
@@ -41,7 +39,6 @@ export const layer: Layer.Layer<Runs, never, Changes | ChosenModel | Conversatio
         yield* writer.append([
           { _tag: "Custom", name: runFailedName, data: { runId, provider, reason, detail, wayOut } }
         ])
-        yield* changes.tell(conversationId, "noted")
       }).pipe(
         Effect.scoped,
         // The run's end says that it failed; this only says more.
