@@ -34,7 +34,7 @@ import { verifyCommand } from "./commands/VerifyCommand.ts"
 import * as ErrorReport from "./ErrorReport.ts"
 import * as Output from "./Output.ts"
 import * as Progress from "./Progress.ts"
-import { Db, Json } from "./Settings.ts"
+import { Db, Json, Tenant } from "./Settings.ts"
 
 /** The verbs, in the order of the help. */
 const verbs = [
@@ -63,7 +63,7 @@ const root = Command.make("colloquy").pipe(
   Command.withDescription("Keeps the conversations of LLM agents: imports, shows, checks, exports and continues them"),
   Command.withSubcommands(verbs),
   Command.provide(Layer.mergeAll(Output.layer, Progress.layer)),
-  Command.withGlobalFlags([Db, Json])
+  Command.withGlobalFlags([Db, Tenant, Json])
 )
 
 /** Runs the arguments of the process; gives its exit code. Never fails: errors are on stderr when it ends. */

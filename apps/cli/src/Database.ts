@@ -1,8 +1,11 @@
 /**
  * The store of the conversations that `--db` names.
  */
-import { ConversationId } from "@colloquy/session/Ids"
+import * as LedgerStore from "@colloquy/ledger/LedgerStore"
+import { ConversationId, TenantId } from "@colloquy/session/Ids"
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
+import * as ConversationStore from "@colloquy/store/ConversationStore"
+import * as SettingsStore from "@colloquy/store/SettingsStore"
 import type { ConversationNotFound } from "@colloquy/store/StoreError"
 import * as CliError from "effect/cli/CliError"
 import * as Effect from "effect/Effect"
@@ -11,7 +14,8 @@ import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import { type DatabaseName, describe } from "./DatabaseName.ts"
-import { Db } from "./Settings.ts"
+import * as Places from "./Places.ts"
+import { Db, Tenant } from "./Settings.ts"
 import { pathOf } from "./WrongUsage.ts"
 
 /**
@@ -49,10 +53,14 @@ export class DatabaseUnsupported extends Schema.TaggedError<DatabaseUnsupported>
  */
 export class ConversationAbsent extends Schema.TaggedError<ConversationAbsent>("@colloquy/cli/ConversationAbsent")(
   "ConversationNotFound",
-  { conversationId: ConversationId, database: Schema.String }
+  { conversationId: ConversationId, database: Schema.String, tenants: Schema.Array(TenantId) }
 ) {
   override get message() {
-    return `there is no conversation ${this.conversationId} in ${this.database}: colloquy list shows what is there`
+    const tenants = Places.hint(this.tenants)
+    return (
+      `there is no conversation ${this.conversationId} in ${this.database}: colloquy list shows what is there` +
+      (tenants === undefined ? "" : `; ${tenants}`)
+    )
   }
 }
 
@@ -76,8 +84,9 @@ export const named = (verb: string): Effect.Effect<DatabaseName, CliError.ShowHe
 export const title = Effect.map(Db, Option.match({ onSome: describe, onNone: () => "the database" }))
 
 /** Says of a conversation that the store does not find where it was looked for. */
-export const absent = ({ conversationId }: ConversationNotFound) =>
-  Effect.flatMap(title, (database) => Effect.fail(new ConversationAbsent({ conversationId, database })))
+export const absent = Effect.fnUntraced(function* ({ conversationId }: ConversationNotFound) {
+  return yield* new ConversationAbsent({ conversationId, database: yield* title, tenants: yield* Places.unseen })
+})
 
 /**
  * The path of the file that was named, for a verb that works on files. To `read`, it must be there.
@@ -102,7 +111,24 @@ export const file = Effect.fnUntraced(function* (
 })
 
 /**
- * The stores, for this verb. To `read`, the database must be there; to `write`, it is created where it is absent.
+ * The stores, for this verb: of the tenant that was named, if one was. To `read`, the database must be there; to `write`,
+ * it is created where it is absent.
  */
 export const layer = (verb: string, access: "read" | "write") =>
-  Layer.unwrap(Effect.map(file(verb, access), (filename) => SqliteStorage.layer({ filename })))
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const whole = SqliteStorage.layer({ filename: yield* file(verb, access) })
+      return Option.match(yield* Tenant, {
+        onNone: () => whole,
+        onSome: (tenant) =>
+          Layer.provideMerge(
+            Layer.mergeAll(
+              ConversationStore.withTenant(tenant),
+              LedgerStore.withTenant(tenant),
+              SettingsStore.withTenant(tenant)
+            ),
+            whole
+          )
+      })
+    })
+  )

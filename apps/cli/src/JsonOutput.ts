@@ -9,7 +9,7 @@ import { ConversationKey } from "@colloquy/ledger/ConversationKey"
 import { LedgerEntry } from "@colloquy/ledger/LedgerEntry"
 import { Status } from "@colloquy/session/ConversationState"
 import { Digest } from "@colloquy/session/Digest"
-import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
+import { AgentName, ApprovalId, ConversationId, RunId, TenantId, ToolCallId } from "@colloquy/session/Ids"
 import { RunOutcome } from "@colloquy/session/Payload"
 import { Usage } from "@colloquy/session/Usage"
 import { ErasureReport, RedactionReport } from "@colloquy/store/StoreModel"
@@ -20,6 +20,9 @@ import { rules } from "./import/Repair.ts"
 
 const optional = Schema.optionalKey
 const Counts = Schema.Record(Schema.String, Schema.Natural)
+
+/** A conversation, and the tenant that it is of where it is of one. */
+const Named = { tenant: optional(TenantId), conversationId: ConversationId }
 
 /** A line of `list`. */
 export const Listed = Schema.Struct({
@@ -49,7 +52,7 @@ export const Import = Schema.Struct({
   )
 })
 
-const Fault = Schema.Struct({ conversationId: ConversationId, sequence: Schema.Natural, reason: Schema.String })
+const Fault = Schema.Struct({ ...Named, sequence: Schema.Natural, reason: Schema.String })
 
 /** `verify`. */
 export const Verification = Schema.Struct({
@@ -59,9 +62,7 @@ export const Verification = Schema.Struct({
   batches: Schema.Natural,
   faults: Schema.Array(Fault),
   prompts: optional(Schema.Natural),
-  repairs: optional(
-    Schema.Array(Schema.Struct({ conversationId: ConversationId, kind: Schema.String, count: Schema.Natural }))
-  )
+  repairs: optional(Schema.Array(Schema.Struct({ ...Named, kind: Schema.String, count: Schema.Natural })))
 })
 
 /** `export --out`. `leftOut` counts what the form of others has no place for, by kind. */
@@ -139,6 +140,7 @@ export const Diagnosis = Schema.Struct({
       problem: Schema.Literals(problems),
       detail: Schema.String,
       remedy: Schema.String,
+      tenant: optional(TenantId),
       conversationId: optional(ConversationId),
       sequence: optional(Schema.Natural)
     })
@@ -146,7 +148,7 @@ export const Diagnosis = Schema.Struct({
 })
 export type Diagnosis = typeof Diagnosis.Type
 
-const Ranked = Schema.Struct({ conversationId: ConversationId, records: Schema.Natural, bytes: Schema.Natural })
+const Ranked = Schema.Struct({ ...Named, records: Schema.Natural, bytes: Schema.Natural })
 
 /**
  * `stats`. `bytes` are those of the records' payloads as JSON; `file` those of the database, with its log and all else that
@@ -165,7 +167,7 @@ export const Statistics = Schema.Struct({
   largest: Schema.Array(Ranked),
   slowest: Schema.Array(
     Schema.Struct({
-      conversationId: ConversationId,
+      ...Named,
       runId: RunId,
       milliseconds: Schema.Natural,
       outcome: Schema.String

@@ -1,6 +1,7 @@
 /**
- * The two flags that every verb takes, before or behind its name.
+ * The flags that every verb takes, before or behind its name.
  */
+import { TenantId } from "@colloquy/session/Ids"
 import * as Config from "effect/Config"
 import * as Flag from "effect/cli/Flag"
 import * as GlobalFlag from "effect/cli/GlobalFlag"
@@ -13,6 +14,17 @@ export const Db = GlobalFlag.Setting("db")({
     Flag.withDescription("The database; without the flag, that of the environment variable COLLOQUY_DB"),
     Flag.withFallbackConfig(Config.String("COLLOQUY_DB")),
     Flag.mapTryCatch(parseDatabase, (error) => (error instanceof Error ? error.message : String(error))),
+    Flag.optional
+  )
+})
+
+/** `--tenant`, or the environment variable `COLLOQUY_TENANT`. */
+export const Tenant = GlobalFlag.Setting("tenant")({
+  flag: Flag.String("tenant").pipe(
+    Flag.withMetavar("<id>"),
+    Flag.withDescription("The tenant whose conversations they are, where a database has tenants (or COLLOQUY_TENANT)"),
+    Flag.withFallbackConfig(Config.String("COLLOQUY_TENANT")),
+    Flag.withSchema(TenantId),
     Flag.optional
   )
 })

@@ -2,13 +2,19 @@
  * Sizes, growth and durations of a database, gathered a record at a time: memory does not grow with the logs.
  */
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import type { ConversationId, RunId } from "@colloquy/session/Ids"
+import type { ConversationId, RunId, TenantId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
 import type { Summary } from "@colloquy/store/StoreModel"
 import type * as Json from "./JsonOutput.ts"
+import { field } from "./Places.ts"
 
 /** How many of the largest and the slowest there are. */
 const ranks = 10
+
+interface Name {
+  readonly tenant?: TenantId
+  readonly conversationId: ConversationId
+}
 
 interface Size {
   records: number
@@ -25,20 +31,20 @@ export class Statistics {
   private readonly tokens = { input: 0, output: 0 }
   private largest: Array<Json.Statistics["largest"][0]> = []
   private slowest: Array<Json.Statistics["slowest"][0]> = []
-  private current: { readonly summary: Summary; readonly size: Size; readonly starts: Map<RunId, number> } | undefined
+  private current: { readonly name: Name; readonly size: Size; readonly starts: Map<RunId, number> } | undefined
 
   /** Begins a conversation; its records follow. */
-  begin(summary: Summary): void {
+  begin({ conversationId, status }: Summary, tenant: TenantId | undefined): void {
     this.end()
     this.conversations++
-    add(this.byStatus, summary.status)
-    this.current = { summary, size: { records: 0, bytes: 0 }, starts: new Map() }
+    add(this.byStatus, status)
+    this.current = { name: { ...field(tenant), conversationId }, size: { records: 0, bytes: 0 }, starts: new Map() }
   }
 
   /** Counts a record of the conversation that was begun. */
   read({ at, payload }: CanonicalRecord): void {
     if (this.current === undefined) return
-    const { size, starts, summary } = this.current
+    const { name, size, starts } = this.current
     const bytes = Buffer.byteLength(JSON.stringify(payload))
     const tag = payload._tag === "Redacted" ? "Redacted" : payload._tag
     for (const sum of [this.all, size, sizeIn(this.byTag, tag), sizeIn(this.days, dayOf(at))]) {
@@ -57,11 +63,7 @@ export class Statistics {
     if (startedAt === undefined) return
     // Clocks may step back.
     const milliseconds = Math.max(0, at - startedAt)
-    const { conversationId } = summary
-    this.slowest = ranked(
-      [...this.slowest, { conversationId, runId, milliseconds, outcome }],
-      (run) => run.milliseconds
-    )
+    this.slowest = ranked([...this.slowest, { ...name, runId, milliseconds, outcome }], (run) => run.milliseconds)
   }
 
   /** What was gathered, for a file of this size. */
@@ -84,8 +86,8 @@ export class Statistics {
 
   private end(): void {
     if (this.current === undefined) return
-    const { size, summary } = this.current
-    const one = { conversationId: summary.conversationId satisfies ConversationId, ...size }
+    const { name, size } = this.current
+    const one = { ...name, ...size }
     this.largest = ranked([...this.largest, one], ({ bytes }) => bytes)
     this.current = undefined
   }

@@ -226,6 +226,11 @@ export class Tenants extends Context.Service<
   {
     /** The store in which every verb sees only this tenant's conversations. */
     readonly store: (tenant: TenantId) => ConversationStore["Service"]
+    /**
+     * The tenants that have conversations, or had some that are erased, in the byte order of their ids: for operators, who
+     * look after a whole database. Costs one look into an index for each.
+     */
+    readonly list: Stream.Stream<TenantId, StoreUnavailable>
   }
 >()("@colloquy/store/ConversationStore/Tenants") {}
 
@@ -237,9 +242,9 @@ export class Tenants extends Context.Service<
  */
 export const layer = (options: Options = {}): Layer.Layer<ConversationStore | Tenants, never, ConversationDriver> =>
   Layer.effectContext(
-    Effect.map(Front.make(options), ({ store, tenant }) =>
+    Effect.map(Front.make(options), ({ store, tenant, tenants }) =>
       Context.make(ConversationStore, ConversationStore.of(store)).pipe(
-        Context.add(Tenants, Tenants.of({ store: tenant }))
+        Context.add(Tenants, Tenants.of({ store: tenant, list: tenants }))
       )
     )
   )

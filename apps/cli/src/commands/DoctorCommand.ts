@@ -2,7 +2,6 @@
  * `colloquy doctor`: finds what is wrong with a database, and says what to do about it.
  */
 import * as SqliteStorage from "@colloquy/storage-sqlite/SqliteStorage"
-import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Command from "effect/cli/Command"
 import * as Flag from "effect/cli/Flag"
 import * as Effect from "effect/Effect"
@@ -16,6 +15,7 @@ import type { Limits, Problem } from "../doctor/Problem.ts"
 import * as TableCheck from "../doctor/TableCheck.ts"
 import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
+import { type Place, places } from "../Places.ts"
 import { Progress } from "../Progress.ts"
 import { counted, oneLine } from "../TerminalText.ts"
 
@@ -100,16 +100,33 @@ const diagnose = Effect.fnUntraced(function* (database: string, limits: Limits, 
     return report(before, 0)
   }
   return yield* Effect.gen(function* () {
-    const store = yield* ConversationStore
     const progress = yield* Progress
-    const total = yield* Stream.runCount(store.list())
-    const { conversations, problems } = yield* LogCheck.check(limits, yield* progress.track("examining", total))
-    const pruned = new Set(prune ? problems.filter(({ problem }) => problem === "oversized-checkpoint") : [])
-    for (const { conversationId } of pruned) {
-      if (conversationId !== undefined) yield* store.pruneCheckpoints({ conversationId, keep: 0 })
+    const all = yield* places
+    const counts = yield* Effect.forEach(all, ({ store }) => Stream.runCount(store.list()))
+    const advance = yield* progress.track(
+      "examining",
+      counts.reduce((sum, count) => sum + count, 0)
+    )
+    const problems = [...before]
+    let conversations = 0
+    for (const place of all) {
+      const found = yield* LogCheck.check(place, limits, advance)
+      conversations += found.conversations
+      problems.push(...(prune ? yield* pruned(place, found.problems) : found.problems))
     }
-    return report([...before, ...problems.filter((problem) => !pruned.has(problem))], conversations)
+    return report(problems, conversations)
   }).pipe(Effect.provide(SqliteStorage.layer({ filename: database })))
+})
+
+/** Removes the checkpoints that are too large; gives the problems that are left. */
+const pruned = Effect.fnUntraced(function* ({ store }: Place, problems: ReadonlyArray<Problem>) {
+  const left: Array<Problem> = []
+  for (const problem of problems) {
+    const { conversationId } = problem
+    if (problem.problem !== "oversized-checkpoint" || conversationId === undefined) left.push(problem)
+    else yield* store.pruneCheckpoints({ conversationId, keep: 0 })
+  }
+  return left
 })
 
 const render = ({ conversations, database, ok, problems }: Json.Diagnosis): ReadonlyArray<string> => [

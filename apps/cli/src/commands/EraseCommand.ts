@@ -23,25 +23,19 @@ export const eraseCommand = Command.make(
     ),
     yes: yesFlag
   },
-  Effect.fn("colloquy.erase")(
-    function* ({ cascade, conversation, yes }) {
-      yield* refuseUnasked("erase", yes, "Erasing")
-      yield* Effect.provide(
-        Effect.gen(function* () {
-          const output = yield* Output
-          const store = yield* ConversationStore
-          if (!yes) {
-            const what = cascade ? " and everything that was made of it" : ""
-            yield* ensureMeant(`Erase ${oneLine(conversation)}${what}?`, `${conversation} was not erased`)
-          }
-          const report = yield* store.erase({ conversationId: conversation, cascade })
-          yield* output.isJson ? output.json(report) : output.text(render(report))
-        }),
-        Database.layer("erase", "read")
-      )
-    },
-    Effect.catchTag("ConversationNotFound", Database.absent)
-  )
+  Effect.fn("colloquy.erase")(function* ({ cascade, conversation, yes }) {
+    yield* refuseUnasked("erase", yes, "Erasing")
+    yield* Effect.gen(function* () {
+      const output = yield* Output
+      const store = yield* ConversationStore
+      if (!yes) {
+        const what = cascade ? " and everything that was made of it" : ""
+        yield* ensureMeant(`Erase ${oneLine(conversation)}${what}?`, `${conversation} was not erased`)
+      }
+      const report = yield* store.erase({ conversationId: conversation, cascade })
+      yield* output.isJson ? output.json(report) : output.text(render(report))
+    }).pipe(Effect.catchTag("ConversationNotFound", Database.absent), Effect.provide(Database.layer("erase", "read")))
+  })
 ).pipe(
   Command.withDescription(
     "Remove what was said in a conversation, for good; its id stays blocked, digests and envelopes stay"

@@ -11,6 +11,7 @@ import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
+import * as Places from "../Places.ts"
 import * as OpenAiForm from "../export/OpenAiForm.ts"
 import * as VercelForm from "../export/VercelForm.ts"
 import * as WholePrompt from "../export/WholePrompt.ts"
@@ -37,17 +38,15 @@ export const exportCommand = Command.make(
     out: Flag.String("out").pipe(Flag.optional, Flag.withDescription("Write to this file in place of stdout")),
     force: Flag.Boolean("force").pipe(Flag.withDefault(false), Flag.withDescription("Overwrite the file of --out"))
   },
-  Effect.fn("colloquy.export")(
-    function* ({ all, conversation, force, format, out }) {
-      if (all === Option.isSome(conversation))
-        return yield* wrongUsage("export", "Name one conversation, or all of them with --all")
-      yield* Effect.provide(
-        exportTo(format, Option.getOrUndefined(conversation), Option.getOrUndefined(out), force),
-        Database.layer("export", "read")
-      )
-    },
-    Effect.catchTag("ConversationNotFound", Database.absent)
-  )
+  Effect.fn("colloquy.export")(function* ({ all, conversation, force, format, out }) {
+    if (all === Option.isSome(conversation))
+      return yield* wrongUsage("export", "Name one conversation, or all of them with --all")
+    yield* exportTo(format, Option.getOrUndefined(conversation), Option.getOrUndefined(out), force).pipe(
+      Effect.andThen(all ? Places.tellUnseen : Effect.void),
+      Effect.catchTag("ConversationNotFound", Database.absent),
+      Effect.provide(Database.layer("export", "read"))
+    )
+  })
 ).pipe(
   Command.withDescription(
     "Export conversations as archives, which import takes back unchanged, digests and all, or in the form of others"

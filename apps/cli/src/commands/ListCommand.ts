@@ -11,6 +11,7 @@ import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import { Output, toJson } from "../Output.ts"
+import * as Places from "../Places.ts"
 import { oneLine, shorten, table, timeText } from "../TerminalText.ts"
 
 export const listCommand = Command.make(
@@ -25,9 +26,13 @@ export const listCommand = Command.make(
     const output = yield* Output
     const store = yield* ConversationStore
     const summaries = store.list({ status: Option.getOrUndefined(status) })
-    if (output.isJson) return yield* output.lines(Stream.map(summaries, (summary) => toJson(line(summary))))
-    // Columns are as wide as their widest cell: a page at a time keeps memory bounded.
-    yield* output.lines(Stream.flattenIterable(Stream.map(Stream.grouped(summaries, pageRows), page)))
+    yield* output.lines(
+      output.isJson
+        ? Stream.map(summaries, (summary) => toJson(line(summary)))
+        : // Columns are as wide as their widest cell: a page at a time keeps memory bounded.
+          Stream.flattenIterable(Stream.map(Stream.grouped(summaries, pageRows), page))
+    )
+    yield* Places.tellUnseen
   })
 ).pipe(
   Command.provide(Database.layer("list", "read")),

@@ -1,7 +1,6 @@
 /**
  * `colloquy stats`: how large a database is, how it grows, and what in it is largest and slowest.
  */
-import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Command from "effect/cli/Command"
 import * as Effect from "effect/Effect"
 import * as FileSystem from "effect/FileSystem"
@@ -10,6 +9,7 @@ import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import type * as Json from "../JsonOutput.ts"
 import { Output } from "../Output.ts"
+import { places, title } from "../Places.ts"
 import { Progress } from "../Progress.ts"
 import { Statistics } from "../Statistics.ts"
 import { bytesText, counted, oneLine, table } from "../TerminalText.ts"
@@ -28,19 +28,21 @@ export const statsCommand = Command.make(
 // --- internal ---
 
 const gather = Effect.fnUntraced(function* (path: string) {
-  const store = yield* ConversationStore
   const progress = yield* Progress
+  const all = Stream.flatMap(Stream.fromIterable(yield* places), ({ store, tenant }) =>
+    Stream.map(store.list(), (summary) => ({ store, tenant, summary }))
+  )
   const total = yield* Stream.runFold(
-    store.list(),
+    all,
     () => 0,
-    (sum, { tail }) => sum + tail.sequence
+    (sum, { summary }) => sum + summary.tail.sequence
   )
   const advance = yield* progress.track("reading", total)
   const statistics = new Statistics()
   yield* Stream.runForEach(
-    store.list(),
-    Effect.fnUntraced(function* (summary) {
-      statistics.begin(summary)
+    all,
+    Effect.fnUntraced(function* ({ store, summary, tenant }) {
+      statistics.begin(summary, tenant)
       const { conversationId } = summary
       yield* Stream.runForEachArray(store.read({ conversationId, verify: false }), (records) => {
         for (const record of records) statistics.read(record)
@@ -78,12 +80,16 @@ const render = (statistics: Json.Statistics): ReadonlyArray<string> => {
     lines.push("", ...table(["kind", "records", "size", "share"], rows))
   }
   if (largest.length > 0) {
-    const rows = largest.map((one) => [oneLine(one.conversationId), one.records, bytesText(one.bytes)])
+    const rows = largest.map((one) => [
+      oneLine(title(one.conversationId, one.tenant)),
+      one.records,
+      bytesText(one.bytes)
+    ])
     lines.push("", ...table(["largest", "records", "size"], rows))
   }
   if (slowest.length > 0) {
     const rows = slowest.map((run) => [
-      oneLine(run.conversationId),
+      oneLine(title(run.conversationId, run.tenant)),
       oneLine(run.runId),
       `${(run.milliseconds / 1000).toFixed(1)} s`,
       run.outcome

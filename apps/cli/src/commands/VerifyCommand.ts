@@ -2,7 +2,7 @@
  * `colloquy verify [conversation]`: checks digests, chains and rules of stored logs, with `--prompts` also what models are
  * shown of them.
  */
-import type { ConversationId } from "@colloquy/session/Ids"
+import type { ConversationId, TenantId } from "@colloquy/session/Ids"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Argument from "effect/cli/Argument"
 import * as Command from "effect/cli/Command"
@@ -13,7 +13,9 @@ import * as Schema from "effect/Schema"
 import * as Stream from "effect/Stream"
 import * as Database from "../Database.ts"
 import { Output } from "../Output.ts"
+import { field, type Place, places, title } from "../Places.ts"
 import { Progress } from "../Progress.ts"
+import { Tenant } from "../Settings.ts"
 import { type Fault, PromptCheck, type Repairs } from "../PromptCheck.ts"
 import { counted, oneLine, table } from "../TerminalText.ts"
 import { conversationArgument } from "./ConversationArgument.ts"
@@ -56,8 +58,8 @@ export const verifyCommand = Command.make(
       if (first === undefined) return
       return yield* new FaultsFound({
         faults: report.faults.length,
-        conversations: new Set(report.faults.map(({ conversationId }) => conversationId)).size,
-        first: `${first.conversationId}, record ${first.sequence}: ${first.reason}`
+        conversations: new Set(report.faults.map(({ conversationId, tenant }) => title(conversationId, tenant))).size,
+        first: `${title(first.conversationId, first.tenant)}, record ${first.sequence}: ${first.reason}`
       })
     },
     Effect.catchTag("ConversationNotFound", Database.absent)
@@ -74,37 +76,36 @@ interface Report {
   readonly conversations: number
   readonly records: number
   readonly batches: number
-  readonly faults: ReadonlyArray<Fault>
+  readonly faults: ReadonlyArray<Fault & OfTenant>
   readonly prompts?: number
-  readonly repairs?: ReadonlyArray<Repairs>
+  readonly repairs?: ReadonlyArray<Repairs & OfTenant>
+}
+
+interface OfTenant {
+  readonly tenant?: TenantId
 }
 
 const verifyAll = Effect.fnUntraced(function* (one: ConversationId | undefined, withPrompts: boolean) {
-  const store = yield* ConversationStore
   const progress = yield* Progress
-  const logs =
-    one === undefined
-      ? yield* Stream.runCollect(
-          Stream.map(store.list(), ({ conversationId, tail }) => ({ conversationId, records: tail.sequence }))
-        )
-      : [{ conversationId: one, records: (yield* store.tail({ conversationId: one })).sequence }]
+  const logs = yield* one === undefined ? allLogs : logOf(one)
   const advance = yield* progress.track(
     "verifying",
     logs.reduce((sum, { records }) => sum + records, 0)
   )
-  const faults: Array<Fault> = []
-  const repairs: Array<Repairs> = []
+  const faults: Array<Fault & OfTenant> = []
+  const repairs: Array<Repairs & OfTenant> = []
   const sums = { records: 0, batches: 0, prompts: 0 }
-  for (const { conversationId, records } of logs) {
+  for (const { conversationId, records, store, tenant } of logs) {
+    const whose = field(tenant)
     const log = yield* store.verify({ conversationId })
     sums.records += log.records
     sums.batches += log.batches
-    faults.push(...log.faults)
+    faults.push(...log.faults.map((fault) => ({ ...whose, ...fault })))
     if (withPrompts) {
-      const check = yield* checkPrompts(conversationId)
+      const check = yield* checkPrompts(store, conversationId)
       sums.prompts += check.prompts
-      faults.push(...check.faults)
-      repairs.push(...check.counts())
+      faults.push(...check.faults.map((fault) => ({ ...whose, ...fault })))
+      repairs.push(...check.counts().map((repair) => ({ ...whose, ...repair })))
     }
     yield* advance(records)
   }
@@ -119,8 +120,29 @@ const verifyAll = Effect.fnUntraced(function* (one: ConversationId | undefined, 
   return report
 })
 
-const checkPrompts = Effect.fnUntraced(function* (conversationId: ConversationId) {
+interface Log extends Place {
+  readonly conversationId: ConversationId
+  readonly records: number
+}
+
+const allLogs = Effect.gen(function* () {
+  const logs: Array<Log> = []
+  for (const place of yield* places) {
+    yield* Stream.runForEach(place.store.list(), ({ conversationId, tail }) =>
+      Effect.sync(() => void logs.push({ ...place, conversationId, records: tail.sequence }))
+    )
+  }
+  return logs
+})
+
+const logOf = Effect.fnUntraced(function* (conversationId: ConversationId) {
   const store = yield* ConversationStore
+  const { sequence } = yield* store.tail({ conversationId })
+  const log: Log = { store, tenant: Option.getOrUndefined(yield* Tenant), conversationId, records: sequence }
+  return [log]
+})
+
+const checkPrompts = Effect.fnUntraced(function* (store: Place["store"], conversationId: ConversationId) {
   const check = new PromptCheck(conversationId)
   yield* Stream.runForEach(store.read({ conversationId, verify: false }), (record) =>
     Effect.sync(() => check.read(record))
@@ -148,15 +170,19 @@ const render = ({
   ]
   const lines = [`${checked.join(", ")}: ${ok ? "ok" : "NOT ok"}`]
   if (faults.length > 0) {
-    const rows = faults.map(({ conversationId, reason, sequence }) => [
-      oneLine(conversationId),
+    const rows = faults.map(({ conversationId, reason, sequence, tenant }) => [
+      oneLine(title(conversationId, tenant)),
       sequence,
       oneLine(reason)
     ])
     lines.push("", ...table(["conversation", "record", "fault"], rows))
   }
   if (repairs.length > 0) {
-    const rows = repairs.map(({ conversationId, count, kind }) => [oneLine(conversationId), kind, count])
+    const rows = repairs.map(({ conversationId, count, kind, tenant }) => [
+      oneLine(title(conversationId, tenant)),
+      kind,
+      count
+    ])
     lines.push("", ...table(["conversation", "not shown as it stands", "count"], rows))
   }
   return lines

@@ -1,7 +1,7 @@
 /**
  * What can be wrong with a database, and what to do about each.
  */
-import type { ConversationId } from "@colloquy/session/Ids"
+import type { ConversationId, TenantId } from "@colloquy/session/Ids"
 
 export const problems = [
   "file-missing",
@@ -30,6 +30,7 @@ export interface Problem {
   readonly problem: Kind
   readonly detail: string
   readonly remedy: string
+  readonly tenant?: TenantId
   readonly conversationId?: ConversationId
   readonly sequence?: number
 }

@@ -49,7 +49,8 @@ export const make = Effect.fnUntraced(function* (options: Options) {
       }
       fronts.set(name, context)
       return verbs(context)
-    }
+    },
+    tenants: Tenancy.list(root.driver)
   }
 })
 

@@ -1,11 +1,14 @@
 /**
- * One tenant's part of a database: its ids, of conversations and of settings, are stored behind a prefix that no id can have, and taken off again. Whoever
- * looks through it sees nothing else; another tenant's id is one that is not there.
+ * One tenant's part of a database: its ids, of conversations and of settings, are stored behind a prefix that no id can
+ * have, and taken off again. Whoever looks through it sees nothing else; another tenant's id is one that is not there.
  */
+import { TenantId } from "@colloquy/session/Ids"
 import * as Effect from "effect/Effect"
 import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import type { ConversationDriver, Head } from "../ConversationDriver.ts"
 import type { SettingsDriver } from "../SettingsDriver.ts"
+import type { StoreUnavailable } from "../StoreError.ts"
 
 type Driver = ConversationDriver["Service"]
 
@@ -69,14 +72,27 @@ export const ofSettings = (driver: SettingsDriver["Service"], tenant: string): S
   }
 }
 
+/** Who has conversations, each found behind the last one of the tenant before it. */
+export const list = (driver: Driver): Stream.Stream<TenantId, StoreUnavailable> =>
+  Stream.paginate<string, TenantId, StoreUnavailable, never>(mark, (after) =>
+    Effect.map(driver.list({ after, before: behindTenants, limit: 1, status: undefined }), ([head]) => {
+      if (head === undefined) return [[], Option.none()]
+      const tenant = TenantId.make(head.conversationId.slice(1, head.conversationId.indexOf(mark, 1)))
+      return [[tenant], Option.some(partOf(tenant).end)]
+    })
+  )
+
 // --- internal ---
 
+const mark = "\u0001"
+const behindTenants = "\u0002"
+
 const partOf = (tenant: string) => {
-  const prefix = `\u0001${tenant}\u0001`
+  const prefix = `${mark}${tenant}${mark}`
   return {
     inside: (id: string) => prefix + id,
     outside: (id: string) => id.slice(prefix.length),
     /** Behind every id of the tenant. */
-    end: `\u0001${tenant}\u0002`
+    end: `${mark}${tenant}${behindTenants}`
   }
 }

@@ -72,4 +72,4 @@ export const contract: ReadonlyArray<ConformanceCase> = [
  * @category cases
  * @since 0.1.0
  */
-export const contractSize = 460
+export const contractSize = 461

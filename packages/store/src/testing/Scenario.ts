@@ -38,6 +38,14 @@ export class Scenario {
     return new Scenario(this.name, this.tenants.store(tenant), this.tenants)
   }
 
+  /** The tenants of this case that the database knows, by their suffixes. */
+  knownTenants() {
+    const prefix = `${derive("conformance", this.name)}/`
+    return Effect.map(Stream.runCollect(this.tenants.list), (tenants) =>
+      tenants.flatMap((tenant) => (tenant.startsWith(prefix) ? [tenant.slice(prefix.length)] : []))
+    )
+  }
+
   /** A conversation of this case. */
   id(suffix = "it"): ConversationId {
     return ConversationId.make(derive("conformance", this.name, suffix))

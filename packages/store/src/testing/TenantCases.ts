@@ -160,6 +160,21 @@ export const tenantCases: ReadonlyArray<ConformanceCase> = [
     })
   ),
 
+  make("tenants: are listed once they have a conversation, each once and in order", (scenario) =>
+    Effect.gen(function* () {
+      yield* equal("before", yield* scenario.knownTenants(), [])
+      yield* scenario.begin()
+      for (const name of ["b", "a", "ab", "a"]) {
+        const place = scenario.tenant(name)
+        for (const id of ["1", "2"]) yield* place.takeOver(place.id(id))
+      }
+      yield* equal("after", yield* scenario.knownTenants(), ["a", "ab", "b"])
+      const { conversationId } = yield* scenario.tenant("c").begin()
+      yield* scenario.tenant("c").store.erase({ conversationId })
+      yield* equal("with one whose conversation is erased", yield* scenario.knownTenants(), ["a", "ab", "b", "c"])
+    })
+  ),
+
   make("tenants: a takeover fences nobody else's owner", (scenario) =>
     Effect.gen(function* () {
       const owners = yield* Effect.forEach(places(scenario), ([, place]) => place.begin())

@@ -8,13 +8,14 @@ import { equal, fails } from "@colloquy/store/testing/Expect"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
+import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 
 const conversationId = ConversationId.make("c")
 const one = Layer.mock(ConversationStore)({ tail: () => Effect.fail(new ConversationNotFound({ conversationId })) })
 const tenants = Layer.effect(
   Tenants,
-  ConversationStore.useSync((store) => ({ store: () => store }))
+  ConversationStore.useSync((store) => ({ store: () => store, list: Stream.empty }))
 )
 const store = Layer.provideMerge(tenants, one)
 
