@@ -11,7 +11,9 @@ export interface Options {
   readonly text: string
   /** Readers that keep up, shared out among the runs. */
   readonly readers: number
-  /** Readers that read nothing while the runs go on, of the conversation whose history is too long to be kept for them. */
+  /**
+   * Readers that read nothing while the runs go on, of the conversation whose history is too long to be kept for them.
+   */
   readonly stalled: number
   /** The conversation of the first run, which has a history; its last sequence is `tail`. */
   readonly long: { readonly conversationId: string; readonly tail: number }

@@ -66,12 +66,17 @@ try {
     const cpu = (after.cpu.user + after.cpu.system - before.cpu.user - before.cpu.system) / 1000
     const faults = result.reading.faults + result.stalled.faults
     failed ||= faults > 0 || result.endedRuns !== runs
+    const { reading, stalled: slow } = result
     console.log(
-      `${watched ? `${readers} readers, ${stalled} that read nothing` : "no readers"}: ${result.endedRuns} of ${runs} runs ` +
-        `ended without waiting, in ${seconds(result.millis)} (${seconds(cpu)} of processor); shown ` +
-        `${result.reading.records + result.stalled.records} records in ${result.reading.events + result.stalled.events} ` +
-        `events, ${faults} twice or missing, ${result.reading.gaps + result.stalled.gaps} gaps; ` +
+      [
+        watched ? `${readers} readers, ${stalled} more that read nothing` : "no readers",
+        `${result.endedRuns} of ${runs} runs ended without waiting, in ${seconds(result.millis)}`,
+        `${seconds(cpu)} of processor`,
+        `${reading.records + slow.records} records in ${reading.events + slow.events} events`,
+        `${faults} twice or missing`,
+        `${reading.gaps + slow.gaps} gaps`,
         `heap ${mebibytes(after.heapUsed)}, resident ${mebibytes(after.rss)}`
+      ].join("; ")
     )
   }
   process.exitCode = failed ? 1 : 0

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * The entry of the process: `desk [--port n] [--db file] [--model name]`. Prints one line with one URL once it is ready;
- * everything else is on stderr.
+ * The entry of the process: `desk [--port n] [--db file] [--model name]`. Prints one line with one URL once it is
+ * ready; everything else is on stderr.
  */
 import * as Models from "@colloquy/models/Models"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"

@@ -11,6 +11,12 @@ import { loopbackOnly } from "../src/server/Authorization.ts"
 import * as Wiring from "../src/server/Wiring.ts"
 import { clientOf, serve, talk, ticket, withDesk } from "./desk.ts"
 
+interface Operation {
+  readonly responses: object
+  readonly summary?: string
+  readonly description?: string
+}
+
 interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | ReadonlyArray<string> | undefined>>
@@ -241,8 +247,11 @@ describe("the API's document", () => {
       const paths = Object.keys(document.paths)
       assert.include(paths, "/api/conversations/{conversationId}/messages")
       assert.strictEqual(paths.length, 20)
-      for (const operations of Object.values<Record<string, { responses: object }>>(document.paths)) {
-        for (const { responses } of Object.values(operations)) assert.containsAllKeys(responses, ["200", "401", "429"])
+      for (const operations of Object.values<Record<string, Operation>>(document.paths)) {
+        for (const { description, responses, summary } of Object.values(operations)) {
+          assert.containsAllKeys(responses, ["200", "401", "429"])
+          assert.isAbove(Math.min(description?.length ?? 0, summary?.length ?? 0), 5, summary)
+        }
       }
       const page = yield* ask(url, "/docs")
       assert.strictEqual(page.status, 200)

@@ -1,4 +1,6 @@
-/** Real providers by environment, over servers that speak their protocols, and every way in which one does not answer. */
+/**
+ * Real providers by environment, over servers that speak their protocols, and every way in which one does not answer.
+ */
 import { Anthropic, OpenAiChat, Server } from "@colloquy/ai-sdk/testing"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"

@@ -144,6 +144,21 @@ describe("a message", () => {
   )
 })
 
+describe("a conversation that outgrows its model", () => {
+  it.live("is compacted, and goes on", () =>
+    withDesk({}, ({ client }) =>
+      Effect.gen(function* () {
+        for (const n of [1, 2, 3]) yield* talk(client, `say: ${`A-100${n} is on its way. `.repeat(300)}`, `m${n}`, n)
+        const records = yield* client.conversations.records({ params, query: {} })
+        const compacted = records.flatMap(({ payload }) => (payload._tag === "Compacted" ? [payload.summary] : []))
+        assert.isAbove(compacted.length, 0)
+        assert.match(compacted[0] ?? "", /^They talked about the orders .*A-1001/)
+        assert.match(lastAnswer(yield* talk(client, "where is A-1003?", "m4", 4)), /Porto/)
+      })
+    )
+  )
+})
+
 describe("whoever watches", () => {
   it.live("may come back at every place, and is shown each record once", () =>
     withDesk({}, ({ client }) =>

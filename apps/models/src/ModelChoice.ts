@@ -1,6 +1,6 @@
 /**
- * Which model answers: the one that `--model` names, else the one that the environment has a key or a server for, else an
- * offline stand-in. Pure.
+ * Which model answers: the one that `--model` names, else the one that the environment has a key or a server for, else
+ * an offline stand-in. Pure.
  */
 import type * as Redacted from "effect/Redacted"
 import * as Result from "effect/Result"

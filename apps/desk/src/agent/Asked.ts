@@ -14,9 +14,9 @@ export type Asked =
   | { readonly _tag: "Fail" }
 
 /**
- * Everything that a text asks for, in its order: "where is A-1003?", "refund A-1003", "refund 12.50 of A-1003", "note on
- * A-1003: call back", "orders of Ada", "write a long answer", "say: …", "simulate a provider error". Nothing when it asks
- * for none of these.
+ * Everything that a text asks for, in its order: "where is A-1003?", "refund A-1003", "refund 12.50 of A-1003", "note
+ * on A-1003: call back", "orders of Ada", "write a long answer", "say: …", "simulate a provider error". Nothing when it
+ * asks for none of these.
  */
 export const read = (text: string): ReadonlyArray<Asked> => {
   if (/simulate a provider error/i.test(text)) return [{ _tag: "Fail" }]

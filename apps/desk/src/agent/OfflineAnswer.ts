@@ -1,6 +1,6 @@
 /**
- * What the offline model does next in its turn: it thinks, calls what it has not called yet, and answers from the results.
- * Pure.
+ * What the offline model does next in its turn: it thinks, calls what it has not called yet, and answers from the
+ * results. Pure.
  */
 import * as Schema from "effect/Schema"
 import { Note, Order, OrderDetails, Refund, Shipment } from "../shop/Order.ts"
@@ -193,8 +193,8 @@ const longAnswer = [
   ...chapters.flatMap((part, i) => [
     `## ${i + 1}. The ${part}`,
     "",
-    `Clean the ${part} first, then look for what is worn, replace that, and try it out *slowly*. Whatever makes a noise ` +
-      `under load wants a closer look: it is cheaper to mend the ${part} early than to mend what they damage.`,
+    `Clean the ${part} first, then look for what is worn, replace that, and try it out *slowly*. Whatever makes a ` +
+      `noise under load wants a closer look: it is cheaper to mend the ${part} early than to mend what they damage.`,
     "",
     `1. Turn the bicycle upside down.`,
     `2. Check the ${part} for play, rust and cracks.`,

@@ -27,12 +27,12 @@ export const layer = ({ pause = "20 millis" }: Options = {}): Layer.Layer<
   Layer.effectContext(
     Effect.gen(function* () {
       const model = yield* LanguageModel.make({
-        generateText: ({ prompt }) => {
-          const { failure, parts } = respond(prompt)
+        generateText: (request) => {
+          const { failure, parts } = respond(request)
           return failure === undefined ? Effect.succeed([...parts]) : Effect.fail(failure)
         },
-        streamText: ({ prompt }) => {
-          const { failure, parts } = respond(prompt)
+        streamText: (request) => {
+          const { failure, parts } = respond(request)
           return Stream.fromIterable(ScriptedModel.split(parts, pieceLength)).pipe(
             Stream.mapEffect((piece) =>
               isSaid(piece) ? Effect.delay(Effect.succeed(piece), pause) : Effect.succeed(piece)
@@ -61,10 +61,10 @@ interface Responding {
   readonly failure?: AiError.AiError
 }
 
-const respond = (prompt: Prompt.Prompt): Responding => {
+const respond = ({ prompt, tools }: LanguageModel.ProviderOptions): Responding => {
   const input = tokensOf(JSON.stringify(prompt.content))
-  // Whoever asks without the agent's instructions wants old history summed up.
-  if (!prompt.content.some(({ role }) => role === "system")) {
+  // The agent has tools. Whoever asks without any wants old history summed up.
+  if (tools.length === 0) {
     return { parts: spoken({ reasoning: "", text: summary(prompt), calls: [] }, input) }
   }
   const turn = OfflineTurn.read(prompt.content)

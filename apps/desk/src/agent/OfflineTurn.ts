@@ -1,6 +1,6 @@
 /**
- * What the offline model knows of its turn: what was asked for since its last answer, and which calls have their results.
- * Pure.
+ * What the offline model knows of its turn: what was asked for since its last answer, and which calls have their
+ * results. Pure.
  */
 import { taskHeading } from "@colloquy/ledger/Render"
 import type * as Prompt from "effect/ai/Prompt"

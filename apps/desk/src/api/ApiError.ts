@@ -4,8 +4,8 @@
 import * as Schema from "effect/Schema"
 
 /**
- * There is no such thing. The same words for what does not exist and for what is somebody else's: who asks learns nothing
- * of it.
+ * There is no such thing. The same words for what does not exist and for what is somebody else's: who asks learns
+ * nothing of it.
  */
 export class NotFound extends Schema.TaggedError<NotFound>("@colloquy/desk/NotFound")(
   "NotFound",
@@ -35,8 +35,8 @@ export class NothingRuns extends Schema.TaggedError<NothingRuns>("@colloquy/desk
 ) {}
 
 /**
- * What was asked for does not fit the conversation as it is. Nothing was stored. `reason` is for programs: the tag of what
- * the library says, or of a decision on an approval one of `unknown`, `closed`, `altered` and `expired`.
+ * What was asked for does not fit the conversation as it is. Nothing was stored. `reason` is for programs: the tag of
+ * what the library says, or of a decision on an approval one of `unknown`, `closed`, `altered` and `expired`.
  */
 export class Refused extends Schema.TaggedError<Refused>("@colloquy/desk/Refused")(
   "Refused",

@@ -76,9 +76,10 @@ export const OpenApproval = Schema.Struct({
 export interface OpenApproval extends Schema.Schema.Type<typeof OpenApproval> {}
 
 /**
- * Where something is that was said to a run while it went on. `accepted`: the run will read it. `delivered`: it is in the
- * log. `done`: the model has answered it, or with `answered` false the run ended before. `returned`: the run failed, was
- * stopped or came to wait for people first (`reason`), and nothing of it is in the log: it may be sent again.
+ * Where something is that was said to a run while it went on. `accepted`: the run will read it. `delivered`: it is in
+ * the log. `done`: the model has answered it, or with `answered` false the run ended before. `returned`: the run
+ * failed, was stopped or came to wait for people first (`reason`), and nothing of it is in the log: it may be sent
+ * again.
  */
 export const InputReceipt = Schema.Struct({
   inputId: Schema.String,
@@ -91,7 +92,9 @@ export const InputReceipt = Schema.Struct({
 })
 export interface InputReceipt extends Schema.Schema.Type<typeof InputReceipt> {}
 
-/** A conversation with all that cannot be read off its records. `agent` and `model` are those that a new run would have. */
+/**
+ * A conversation with all that cannot be read off its records. `agent` and `model` are those that a new run would have.
+ */
 export const ConversationDetails = Schema.Struct({
   summary: ConversationSummary,
   run: optional(Run),
@@ -102,7 +105,10 @@ export const ConversationDetails = Schema.Struct({
 })
 export interface ConversationDetails extends Schema.Schema.Type<typeof ConversationDetails> {}
 
-/** What a deletion removed, by kind; and whether the bytes are gone from the file (`pending`: a reader holds them still). */
+/**
+ * What a deletion removed, by kind; and whether the bytes are gone from the file (`pending`: a reader holds them
+ * still).
+ */
 export const Removal = Schema.Struct({
   removed: Schema.Record(Schema.String, Schema.Natural),
   bytes: Schema.Literals(["gone", "pending"]),

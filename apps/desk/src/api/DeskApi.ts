@@ -12,10 +12,14 @@ import { EventsApi } from "./EventsApi.ts"
 import { ShopApi } from "./ShopApi.ts"
 import { TalkApi } from "./TalkApi.ts"
 
-/** Whether the server is there, which build it is, and which model answers. */
 const health = HttpApiEndpoint.get("health", "/health", {
   success: Schema.Struct({ ok: Schema.Literal(true), version: Schema.String, model: Schema.String })
-})
+}).annotateMerge(
+  OpenApi.annotations({
+    summary: "Ask whether the desk is there",
+    description: "Whether the server is there, which build it is, and which model answers."
+  })
+)
 
 class SystemApi extends HttpApiGroup.make("system", { topLevel: true }).add(health) {}
 

@@ -21,7 +21,10 @@ export const isAbsent = ({ _tag }: Failure): boolean =>
 
 export const busy = new Busy({ message: "a run goes on: steer it, queue what is to be said, or wait for its end" })
 
-/** What is left once an endpoint has told everything that a caller can do something about: the store, and faults of ours. */
+/**
+ * What is left once an endpoint has told everything that a caller can do something about: the store, and faults of
+ * ours.
+ */
 export const unavailable = (error: Failure): Effect.Effect<never, Unavailable> =>
   Effect.andThen(Effect.logError(error), Effect.fail(new Unavailable({ message: `${error.message}: ask again` })))
 

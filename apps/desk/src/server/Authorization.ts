@@ -23,8 +23,8 @@ export const layer = (decide: Decide): Layer.Layer<Authorizer> =>
   )
 
 /**
- * The demo's: whoever sits at this machine, as one tenant. Pages of other origins are refused, and so are names that only
- * point here: a page that lets its own name point to this machine would be of this origin otherwise.
+ * The demo's: whoever sits at this machine, as one tenant. Pages of other origins are refused, and so are names that
+ * only point here: a page that lets its own name point to this machine would be of this origin otherwise.
  */
 export const loopbackOnly: Decide = (request) =>
   Effect.suspend(() => {

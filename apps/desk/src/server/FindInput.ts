@@ -21,8 +21,8 @@ export interface Sent {
 const recordsBack = 1000
 
 /**
- * Undefined when it is new, or was handed back by its run: then it may be sent again. `Refused` when its id was given to
- * other words.
+ * Undefined when it is new, or was handed back by its run: then it may be sent again. `Refused` when its id was given
+ * to other words.
  */
 export const findInput = Effect.fnUntraced(function* (
   store: ConversationStore["Service"],

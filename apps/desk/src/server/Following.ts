@@ -13,8 +13,8 @@ import * as Stream from "effect/Stream"
 import { isAbsent } from "./ApiErrors.ts"
 
 /**
- * Begins behind `after`, or without it with what comes from now on. Somebody who was shown records that the log does not
- * have, since the store failed while they were written, is shown a gap first.
+ * Begins behind `after`, or without it with what comes from now on. Somebody who was shown records that the log does
+ * not have, since the store failed while they were written, is shown a gap first.
  */
 export const follow = Effect.fnUntraced(function* (conversationId: ConversationId, after: number | undefined) {
   const store = yield* ConversationStore

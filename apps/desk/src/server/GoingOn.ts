@@ -7,9 +7,10 @@ import type { ConversationId, RunId } from "@colloquy/session/Ids"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import { type AgentServices, supportAgent } from "../agent/SupportAgent.ts"
+import { type AgentServices, compactionOf, supportAgent } from "../agent/SupportAgent.ts"
 import { type Busy, type NotFound, Refused, type Unavailable } from "../api/ApiError.ts"
 import { busy, isAbsent, noConversation, refusedOrUnavailable } from "./ApiErrors.ts"
+import { ChosenModel } from "./ChosenModel.ts"
 import { Runs } from "./Runs.ts"
 
 type GoOnError = NotFound | Busy | Refused | Unavailable
@@ -28,6 +29,7 @@ export class GoingOn extends Context.Service<
 export const layer = Layer.effect(
   GoingOn,
   Effect.gen(function* () {
+    const options = { compaction: compactionOf(yield* ChosenModel), streaming: true }
     const runtime = yield* AgentRuntime.AgentRuntime
     const runs = yield* Runs
     const services = yield* Effect.context<AgentServices>()
@@ -35,15 +37,13 @@ export const layer = Layer.effect(
     return GoingOn.of({
       decide: Effect.fn("GoingOn.decide")(function* (conversationId, decision) {
         const run = yield* runtime
-          .startDecide(supportAgent, conversationId, [decision], { streaming: true })
+          .startDecide(supportAgent, conversationId, [decision], options)
           .pipe(Effect.catch(toGoOnError))
         yield* runs.lookAfter(conversationId, run)
         return run.runId
       }, Effect.provide(services)),
       resume: Effect.fn("GoingOn.resume")(function* (conversationId) {
-        const run = yield* runtime
-          .startResume(supportAgent, conversationId, { streaming: true })
-          .pipe(Effect.catch(toGoOnError))
+        const run = yield* runtime.startResume(supportAgent, conversationId, options).pipe(Effect.catch(toGoOnError))
         yield* runs.lookAfter(conversationId, run)
         return run.runId
       }, Effect.provide(services)),

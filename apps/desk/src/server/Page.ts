@@ -32,7 +32,7 @@ const notBuilt = `<!doctype html>
   </head>
   <body>
     <h1>The page is not built yet</h1>
-    <p>The desk is running, and its API answers. Run <code>npm start</code> to build the page, then open this address again.</p>
+    <p>The desk is running, and its API answers. Run <code>npm start</code>, which builds the page, then come back.</p>
     <p><a href="/docs">What the API can do</a></p>
   </body>
 </html>

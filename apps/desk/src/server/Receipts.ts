@@ -1,5 +1,6 @@
 /**
- * Where the inputs are that runs were given while they went on: what a page shows beside a message until it is in the log.
+ * Where the inputs are that runs were given while they went on: what a page shows beside a message until it is in the
+ * log.
  *
  * Kept in memory, as the queues are: what a crash leaves behind of an input that was not delivered is nothing.
  */

@@ -12,9 +12,10 @@ import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as RcMap from "effect/RcMap"
 import * as Semaphore from "effect/Semaphore"
-import { type AgentServices, conversationKey, supportAgent } from "../agent/SupportAgent.ts"
+import { type AgentServices, compactionOf, conversationKey, supportAgent } from "../agent/SupportAgent.ts"
 import { type Busy, type NotFound, NothingRuns, type Refused, type Unavailable } from "../api/ApiError.ts"
 import { busy, ofStore, refusedOrUnavailable } from "./ApiErrors.ts"
+import { ChosenModel } from "./ChosenModel.ts"
 import { findInput, type Sent } from "./FindInput.ts"
 import { Receipts } from "./Receipts.ts"
 import { Runs } from "./Runs.ts"
@@ -44,6 +45,7 @@ export class Sending extends Context.Service<
 export const layer = Layer.effect(
   Sending,
   Effect.gen(function* () {
+    const compaction = compactionOf(yield* ChosenModel)
     const runtime = yield* AgentRuntime.AgentRuntime
     const conversations = yield* Conversations
     const queues = yield* CommandQueues
@@ -71,6 +73,7 @@ export const layer = Layer.effect(
         author,
         // Two starts with one input are one run.
         runId: RunId.make(derive("input", inputId)),
+        compaction,
         streaming: true
       })
       yield* runs.lookAfter(conversationId, run)

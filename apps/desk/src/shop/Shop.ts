@@ -181,7 +181,8 @@ const tables = [
   ) STRICT`,
   `CREATE VIEW IF NOT EXISTS shop_orders_now AS
     SELECT orderId, customer, item, totalCents, status, placedAt,
-      (SELECT coalesce(sum(cents), 0) FROM shop_refunds WHERE shop_refunds.orderId = shop_orders.orderId) AS refundedCents
+      (SELECT coalesce(sum(cents), 0) FROM shop_refunds WHERE shop_refunds.orderId = shop_orders.orderId)
+        AS refundedCents
     FROM shop_orders`
 ]
 
