@@ -1,6 +1,8 @@
 /** Changing conversations over HTTP: their titles, their words, their copies, and their end. */
+import { ScriptedModel } from "@colloquy/engine/testing"
 import { DerivedId, Ids } from "@colloquy/session"
 import { assert, describe, it } from "@effect/vitest"
+import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import { answersIn, clientOf, hasRested, serve, talk, ticket, viewUntil, withDesk } from "./desk.ts"
 
@@ -56,7 +58,9 @@ describe("a conversation", () => {
         const report = yield* client.conversations.deleteRecord({ params: { ...params, sequence } })
         assert.include(report.sequences, sequence)
         const after = yield* client.conversations.records({ params, query: {} })
-        assert.notInclude(JSON.stringify(after.slice(1)), "4111")
+        assert.notInclude(JSON.stringify(after), "4111")
+        // Nor does the title say it, which was made of it.
+        assert.strictEqual((yield* client.conversations.get({ params })).summary.title, undefined)
         assert.strictEqual(after.length, before.length + 1)
         assert.strictEqual(after[sequence - 1]?.payload._tag, "Redacted")
         yield* talk(client, "hello", "m2", 2)
@@ -64,6 +68,34 @@ describe("a conversation", () => {
         assert.strictEqual(wrong._tag, "Refused")
       })
     )
+  )
+
+  it.live("loses what was said to a run, and its receipt", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      const model = ScriptedModel.layerOf(({ call }) =>
+        call === 0
+          ? ScriptedModel.chunks([Deferred.await(gate), ...ScriptedModel.split(ScriptedModel.text("one"))])
+          : ScriptedModel.text("two")
+      )
+      yield* withDesk({ model }, ({ client }) =>
+        Effect.gen(function* () {
+          const send = (text: string, inputId: string) =>
+            client.talk.send({ params, payload: { text, inputId, onBusy: "steer" } })
+          yield* send("hello", "m1")
+          yield* send("my card is 4111-1111", "m2")
+          yield* Deferred.succeed(gate, undefined)
+          const { records } = yield* viewUntil(client, ticket, hasRested(1))
+          const steered = records.find(({ payload }) => payload._tag === "InputRecorded" && payload.kind === "steering")
+          yield* client.conversations.deleteRecord({ params: { ...params, sequence: steered?.sequence ?? 0 } })
+          const details = yield* client.conversations.get({ params })
+          assert.deepStrictEqual(details.receipts, [])
+          assert.strictEqual(details.summary.title, "hello")
+          // It is known all the same.
+          assert.strictEqual((yield* send("my card is 4111-1111", "m2")).as, "steered")
+        })
+      )
+    })
   )
 
   it.live("is erased with its words and its id", () =>

@@ -27,6 +27,9 @@ export const maxPage = 500
 
 const limit = optional(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxPage })))
 
+/** 1-based. */
+const Sequence = Schema.Int.check(Schema.isGreaterThan(0))
+
 const params = { conversationId: ConversationId }
 
 /** What every endpoint of one conversation may answer besides. */
@@ -117,7 +120,7 @@ const fork = HttpApiEndpoint.post("fork", "/conversations/:conversationId/fork",
 )
 
 const deleteRecord = HttpApiEndpoint.delete("deleteRecord", "/conversations/:conversationId/records/:sequence", {
-  params: { ...params, sequence: Schema.Natural },
+  params: { ...params, sequence: Sequence },
   success: Removal,
   error: [...missing, Busy, Refused]
 }).annotateMerge(

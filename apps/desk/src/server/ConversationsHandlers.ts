@@ -10,6 +10,7 @@ import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Effect from "effect/Effect"
 import * as HttpApiBuilder from "effect/http-api/HttpApiBuilder"
 import * as HttpServerResponse from "effect/http/HttpServerResponse"
+import * as Option from "effect/Option"
 import * as Stream from "effect/Stream"
 import { randomUUID } from "node:crypto"
 import { supportAgent } from "../agent/SupportAgent.ts"
@@ -22,6 +23,7 @@ import { Desks } from "./Desks.ts"
 import { blockOf } from "./LedgerBlocks.ts"
 import { Receipts } from "./Receipts.ts"
 import { statisticsOf } from "./Sizes.ts"
+import { isTitled, wordsOf } from "./Titles.ts"
 import { runningIn, toApproval, toRun, toSummary } from "./Summaries.ts"
 
 export const layer = HttpApiBuilder.group(DeskApi, "conversations", (handlers) =>
@@ -130,11 +132,24 @@ const fork = Effect.fnUntraced(function* (from: ConversationId, at: number | und
 const deleteRecord = Effect.fnUntraced(function* (conversationId: ConversationId, sequence: number) {
   const { status } = yield* summaryOf(conversationId)
   if (status === "running") return yield* busy
+  const record = yield* ofStore(recordAt(conversationId, sequence))
+  const first = yield* ofStore(recordAt(conversationId, 1))
+  const input = record?.payload._tag === "InputRecorded" ? record.payload : undefined
+  // What names the conversation may have been made of these words.
+  const titled = input !== undefined && first !== undefined && isTitled(first, wordsOf(input)) ? [first.sequence] : []
   const { bytes, removed, sequences } = yield* write(conversationId, (writer) =>
-    writer.redact({ sequences: [sequence], reason: "deleted at the desk" })
+    writer.redact({ sequences: [...titled, sequence], reason: "deleted at the desk" })
   ).pipe(Effect.catch(refusedOrAbsent))
+  // So does the receipt have them of an input that was said to a run.
+  if (input?.inputId !== undefined) (yield* Receipts).forget(conversationId, input.inputId)
   yield* Changes.use(({ tell }) => tell(conversationId, "redacted"))
   return { bytes, removed, sequences, forks: [] }
+})
+
+const recordAt = Effect.fnUntraced(function* (conversationId: ConversationId, sequence: number) {
+  const store = yield* ConversationStore
+  const found = store.read({ conversationId, after: sequence - 1, through: sequence })
+  return Option.getOrUndefined(yield* Stream.runHead(found))
 })
 
 const erase = Effect.fnUntraced(function* (conversationId: ConversationId) {
@@ -142,7 +157,7 @@ const erase = Effect.fnUntraced(function* (conversationId: ConversationId) {
   yield* summaryOf(conversationId)
   yield* ofStore(AgentRuntime.cancel(conversationId))
   const { bytes, copies, removed } = yield* ofStore(store.erase({ conversationId }))
-  yield* Receipts.useSync(({ forget }) => forget(conversationId))
+  ;(yield* Receipts).forget(conversationId)
   yield* Changes.use(({ tell }) => tell(conversationId, "erased"))
   return { bytes, removed, sequences: [], forks: copies.forks }
 })

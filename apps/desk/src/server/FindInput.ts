@@ -8,6 +8,7 @@ import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import { Refused, type Unavailable } from "../api/ApiError.ts"
 import { isAbsent, unavailable } from "./ApiErrors.ts"
+import { wordsOf } from "./Titles.ts"
 import type { Receipts } from "./Receipts.ts"
 
 /** How an input reaches a run; `runId` is known once it is in the log. */
@@ -60,6 +61,3 @@ const otherWords = (inputId: string) =>
     reason: "InputConflict",
     message: `message ${inputId} was sent with other words before: give a new message a new id`
   })
-
-const wordsOf = ({ message: { content } }: Payload.InputRecorded): string =>
-  typeof content === "string" ? content : content.map((part) => (part.type === "text" ? part.text : "")).join("")

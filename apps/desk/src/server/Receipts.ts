@@ -23,8 +23,8 @@ export class Receipts extends Context.Service<
     readonly of: (conversationId: ConversationId) => ReadonlyArray<InputReceipt>
     /** Those that there are, then each change. A slow reader loses the oldest. */
     readonly watch: (conversationId: ConversationId) => Stream.Stream<InputReceipt>
-    /** Forgets those of a conversation. */
-    readonly forget: (conversationId: ConversationId) => void
+    /** Forgets one, or all of a conversation: it holds what was said. */
+    readonly forget: (conversationId: ConversationId, inputId?: string) => void
   }
 >()("@colloquy/desk/Receipts") {}
 
@@ -53,8 +53,11 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
       of,
       follow: Effect.fnUntraced(function* (receipt, text) {
         const { conversationId, inputId, kind } = receipt
-        const tell = (state: State) => put(conversationId, { inputId, kind, text, ...shown(state) })
-        yield* tell(yield* receipt.state)
+        const at = (state: State): InputReceipt => ({ inputId, kind, text, ...shown(state) })
+        // One that was forgotten meanwhile stays so.
+        const tell = (state: State) =>
+          known.get(conversationId)?.has(inputId) === true ? put(conversationId, at(state)) : Effect.void
+        yield* put(conversationId, at(yield* receipt.state))
         yield* FiberSet.run(
           fibers,
           Effect.flatMap(receipt.delivered, tell).pipe(Effect.andThen(receipt.await), Effect.flatMap(tell))
@@ -72,7 +75,8 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
             return Stream.concat(Stream.fromIterable(of(conversationId)), later)
           })
         ),
-      forget: (conversationId) => void known.delete(conversationId)
+      forget: (conversationId, inputId) =>
+        void (inputId === undefined ? known.delete(conversationId) : known.get(conversationId)?.delete(inputId))
     })
   })
 )

@@ -17,6 +17,7 @@ import { type Busy, type NotFound, NothingRuns, type Refused, type Unavailable }
 import { busy, ofStore, refusedOrUnavailable } from "./ApiErrors.ts"
 import { ChosenModel } from "./ChosenModel.ts"
 import { findInput, type Sent } from "./FindInput.ts"
+import { titleOf } from "./Titles.ts"
 import { Receipts } from "./Receipts.ts"
 import { Runs } from "./Runs.ts"
 
@@ -143,13 +144,3 @@ export const layer = Layer.effect(
     })
   })
 )
-
-// --- internal ---
-
-const titleLength = 60
-
-/** The first words of a text. */
-const titleOf = (text: string): string => {
-  const line = text.replace(/\s+/g, " ").trim()
-  return line.length <= titleLength ? line : `${line.slice(0, titleLength).toWellFormed()}…`
-}
