@@ -51,6 +51,8 @@ export default {
   options: {
     tsConfig: { fileName: "tsconfig.base.json" },
     doNotFollow: { path: "node_modules" },
+    // Where builds keep what they know: declarations of a page lie there as its sources do.
+    exclude: { path: "/[.]cache/" },
     tsPreCompilationDeps: true,
     enhancedResolveOptions: {
       conditionNames: ["@colloquy/source", "import", "node", "default"],
