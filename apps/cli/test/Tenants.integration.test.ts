@@ -12,8 +12,9 @@ import { oneOf } from "./json.ts"
 const template = folder()
 const db = ["--db", "a.db"] as const
 
+const chat = (id: string, text: string) => JSON.stringify({ id, messages: [S.user(text), S.says("done")] })
+
 beforeAll(async () => {
-  const chat = (id: string, text: string) => JSON.stringify({ id, messages: [S.user(text), S.says("done")] })
   template.write("ours.jsonl", chat("t1", "ours"))
   template.write("acme.jsonl", [chat("t1", "of acme"), chat("t2", "of acme too")].join("\n"))
   template.write("zeta.jsonl", chat("t3", "of zeta"))
