@@ -13,12 +13,13 @@ const layers = {
   "ai-sdk": []
 }
 
-const code = "^(packages|apps|examples)/[^/]+/(src|test)|^bench/"
+const code = "^(packages|apps|examples)/[^/]+/(src|page|test)|^bench/"
 
 /** What loads where there is nothing of Node. */
 const forBrowsers = [
   "^packages/session/src/(CanonicalRecord|Conversation|ConversationEntry|ConversationPrompt|Ids|Payload|Usage|Vocabulary)[.]ts$",
-  "^packages/capabilities/src/(ConversationView|LiveUpdate)[.]ts$"
+  "^packages/capabilities/src/(ConversationView|LiveUpdate)[.]ts$",
+  "^apps/desk/(page/src|src/api)/"
 ]
 
 export default {

@@ -1,9 +1,8 @@
 /**
  * Conversations as the API shows them.
  */
-import { Digest } from "@colloquy/session/Digest"
 import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
-import { Mode } from "@colloquy/session/Payload"
+import { Digest, Mode } from "@colloquy/session/Payload"
 import * as Schema from "effect/Schema"
 
 const optional = Schema.optionalKey

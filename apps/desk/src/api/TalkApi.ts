@@ -1,9 +1,8 @@
 /**
  * Talking: messages to a conversation, decisions on its approvals, and what its run does.
  */
-import { Digest } from "@colloquy/session/Digest"
 import { ApprovalId, ConversationId, RunId } from "@colloquy/session/Ids"
-import { GrantScope } from "@colloquy/session/Payload"
+import { Digest, GrantScope } from "@colloquy/session/Payload"
 import * as Schema from "effect/Schema"
 import * as HttpApiEndpoint from "effect/http-api/HttpApiEndpoint"
 import * as HttpApiGroup from "effect/http-api/HttpApiGroup"

@@ -1,0 +1,48 @@
+/**
+ * How many tokens each model call was given and gave, and where the history was compacted between them.
+ */
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import * as Said from "../timeline/Said.ts"
+
+/** One model call. What the provider did not report counts as 0. */
+export interface StepUse {
+  readonly sequence: number
+  readonly at: number
+  readonly step: number
+  readonly model: string | undefined
+  readonly input: number
+  readonly cached: number
+  readonly output: number
+}
+
+/** A compaction, in front of the call at `before` (an index; behind the last call it is their count). */
+export interface Mark {
+  readonly sequence: number
+  readonly before: number
+  readonly what: "cleared-results" | "summary"
+}
+
+/** The calls of these records, and the compactions between them. */
+export const fromRecords = (
+  records: ReadonlyArray<CanonicalRecord>
+): { readonly steps: ReadonlyArray<StepUse>; readonly marks: ReadonlyArray<Mark> } => {
+  const steps: Array<StepUse> = []
+  const marks: Array<Mark> = []
+  for (const record of records) {
+    const { at, sequence } = record
+    const said = Said.of(record)
+    if (said._tag === "Compacted") marks.push({ sequence, before: steps.length, what: said.kind })
+    if (said._tag !== "ModelResponded") continue
+    const { inputTokens, outputTokens } = said.usage ?? { inputTokens: {}, outputTokens: {} }
+    steps.push({
+      sequence,
+      at,
+      step: said.step,
+      model: said.model,
+      input: inputTokens.total ?? 0,
+      cached: inputTokens.cacheRead ?? 0,
+      output: outputTokens.total ?? 0
+    })
+  }
+  return { steps, marks }
+}

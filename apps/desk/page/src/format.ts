@@ -1,0 +1,45 @@
+/**
+ * Numbers and times as people read them, in the browser's language.
+ */
+const count = new Intl.NumberFormat()
+const compact = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 })
+const time = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" })
+const day = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short" })
+const whole = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
+
+/** `12,345`. */
+export const number = (value: number): string => count.format(value)
+
+/** `1 call`, `2 calls`. */
+export const counted = (value: number, noun: string): string => `${number(value)} ${noun}${value === 1 ? "" : "s"}`
+
+/** `12.3K`. */
+export const short = (value: number): string => compact.format(value)
+
+/** The time of an instant in UTC milliseconds. */
+export const clock = (at: number): string => time.format(at)
+
+/** Date and time of an instant in UTC milliseconds. */
+export const dateTime = (at: number): string => whole.format(at)
+
+/** The time when it is today, otherwise the day. */
+export const recent = (at: number, now: number): string =>
+  day.format(at) === day.format(now) ? clock(at) : day.format(at)
+
+/** `420 ms`, `3.2 s`, `2 min 5 s`. */
+export const duration = (millis: number): string => {
+  if (millis < 1000) return `${Math.round(millis)} ms`
+  if (millis < 60_000) return `${(millis / 1000).toFixed(1)} s`
+  return `${Math.floor(millis / 60_000)} min ${Math.round((millis % 60_000) / 1000)} s`
+}
+
+/** `1.4 kB`. */
+export const bytes = (value: number): string => {
+  if (value < 1000) return `${value} B`
+  if (value < 1_000_000) return `${(value / 1000).toFixed(1)} kB`
+  return `${(value / 1_000_000).toFixed(1)} MB`
+}
+
+/** Minor units of a currency, cents for instance. */
+export const money = (minor: number, currency: string): string =>
+  new Intl.NumberFormat(undefined, { style: "currency", currency }).format(minor / 100)
