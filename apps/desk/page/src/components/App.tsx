@@ -1,0 +1,80 @@
+/**
+ * The page: the list, the conversation, and what lies behind it. Narrow screens show one of the three at a time.
+ */
+import { Keyboard } from "lucide-react"
+import { useCallback, useEffect, useState } from "react"
+import { start } from "../api/Desk.ts"
+import { followDesk } from "../state/DeskState.ts"
+import { openNew, type Route, useRoute } from "../state/route.ts"
+import { useShortcuts } from "../state/shortcuts.ts"
+import { useConversation } from "../state/useConversation.ts"
+import { Banner } from "./Banner.tsx"
+import { Help } from "./Help.tsx"
+import { Inspector } from "./inspect/Inspector.tsx"
+import { ConversationList } from "./list/ConversationList.tsx"
+import { Conversation } from "./talk/Conversation.tsx"
+import { Notices } from "./ui/Notices.tsx"
+
+const roomForDetails = 1180
+
+export const App = () => {
+  const route = useRoute()
+  const [isInspecting, setInspecting] = useState(() => innerWidth >= roomForDetails)
+  const [isHelping, setHelping] = useState(false)
+  const onDetails = useCallback(() => setInspecting((is) => !is), [])
+  const onHelp = useCallback(() => setHelping(true), [])
+  useShortcuts({ onDetails, onHelp })
+  useEffect(() => start(followDesk), [])
+  return (
+    <div className="page" data-pane={route.name === "home" ? "list" : isInspecting ? "inspector" : "talk"}>
+      <Banner />
+      <ConversationList current={route.name === "conversation" ? route.conversationId : undefined} />
+      {route.name === "home" ? (
+        <Home />
+      ) : (
+        <Opened key={route.conversationId} route={route} isInspecting={isInspecting} onDetails={onDetails} />
+      )}
+      <button type="button" className="quiet icon help-button" aria-label="Keyboard shortcuts" onClick={onHelp}>
+        <Keyboard aria-hidden size={16} />
+      </button>
+      {isHelping ? <Help onClose={() => setHelping(false)} /> : null}
+      <Notices />
+    </div>
+  )
+}
+
+// --- internal ---
+
+const Home = () => (
+  <main className="talk home" aria-label="Conversation">
+    <div className="plain">
+      <h1>A support desk</h1>
+      <p>Open a conversation, or begin one. Everything that is said and done is kept, through crashes and restarts.</p>
+      <button type="button" className="primary" onClick={openNew}>
+        New conversation
+      </button>
+    </div>
+  </main>
+)
+
+const Opened = ({
+  isInspecting,
+  onDetails,
+  route
+}: {
+  readonly route: Extract<Route, { readonly name: "conversation" }>
+  readonly isInspecting: boolean
+  readonly onDetails: () => void
+}) => {
+  const shown = useConversation(route.conversationId, route.isNew)
+  useEffect(() => {
+    document.title = `${shown.title} · Desk`
+    return () => void (document.title = "Desk")
+  }, [shown.title])
+  return (
+    <>
+      <Conversation shown={shown} isInspecting={isInspecting} onInspect={onDetails} />
+      {isInspecting ? <Inspector shown={shown} onClose={onDetails} /> : null}
+    </>
+  )
+}
