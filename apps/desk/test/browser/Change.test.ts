@@ -1,0 +1,67 @@
+import { assert, describe } from "vitest"
+import { begin, idOf, it, recordsOf } from "./desk.ts"
+
+describe("a message", () => {
+  it("is where a fork begins: the fork has what came before, and goes its own way", async ({ desk, open }) => {
+    const tab = await open()
+    const { page } = tab
+    const conversationId = await begin(tab, "where is A-1009?")
+    await tab.is("Idle")
+    await tab.say("orders of Ada")
+    await tab.sees("brake pads")
+    await tab.is("Idle")
+    const answer = page.locator(".message.response", { hasText: "PA737336" })
+    await answer.getByRole("button", { name: /Actions on message/ }).click()
+    await page.getByRole("menuitem", { name: "Fork from here" }).click()
+    await page.getByText(/Forked from/).waitFor()
+    await tab.sees("PA737336")
+    assert.notStrictEqual(idOf(tab), conversationId)
+    assert.strictEqual(await page.getByText("brake pads").count(), 0)
+    await tab.say("where is A-1006?")
+    await tab.sees("PA734585")
+    assert.notInclude(JSON.stringify(await recordsOf(desk, conversationId)), "A-1006?")
+  })
+
+  it("is deleted from the page, from every other tab, and from the log", async ({ desk, open }) => {
+    const tab = await open()
+    const { page } = tab
+    const conversationId = await begin(tab, "where is A-1009? my number is 555-0199")
+    await tab.is("Idle")
+    const other = await open({ url: `${desk.url}#/c/${conversationId}` })
+    await other.page.locator(".said", { hasText: "555-0199" }).waitFor()
+    await page
+      .locator(".message.input")
+      .getByRole("button", { name: /Actions on message/ })
+      .click()
+    await page.getByRole("menuitem", { name: "Delete…" }).click()
+    await page.getByRole("dialog").getByRole("button", { name: "Delete" }).click()
+    await tab.sees("The message is deleted.")
+    for (const one of [tab, other]) {
+      await one.page.locator(".message.input .deleted").waitFor()
+      assert.strictEqual(await one.page.locator(".said", { hasText: "555-0199" }).count(), 0)
+    }
+    const input = (await recordsOf(desk, conversationId)).filter((record) =>
+      JSON.stringify(record).includes("InputRecorded")
+    )
+    assert.strictEqual(input.length, 1)
+    assert.notInclude(JSON.stringify(input), "555-0199")
+  })
+})
+
+it("two tabs show one conversation, and what is said in one is answered in both", async ({ open, desk }) => {
+  const first = await open()
+  const conversationId = await begin(first, "where is A-1009?")
+  await first.is("Idle")
+  const second = await open({ url: `${desk.url}#/c/${conversationId}` })
+  await second.sees("PA737336")
+  await second.say("write a long answer")
+  await first.is("Running")
+  await first.page.locator(".coming").getByText("Looking after a bicycle").waitFor()
+  await first.say("where is A-1006?")
+  await second.page.locator(".message.pending", { hasText: "A-1006" }).waitFor()
+  await second.button("Stop").click()
+  for (const tab of [first, second]) {
+    await tab.is("Idle")
+    await tab.sees("Not read: the run was stopped.")
+  }
+})
