@@ -10,7 +10,7 @@ export default defineProject({
     include: ["*.test.ts"],
     globalSetup: [beside("chromium.ts")],
     setupFiles: [beside("setup.ts")],
-    // Behind all other projects: nobody else is to make the browser wait.
+    // Apart from all other projects: nobody else is to make the browser wait.
     sequence: { groupOrder: 1 },
     // Most of a test is waiting for the server: two at a time share the processors well.
     maxWorkers: 2,

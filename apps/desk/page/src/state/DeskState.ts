@@ -2,6 +2,7 @@
  * What the page knows of all conversations: their list, the runs that go on, and whether the server is there.
  */
 import * as Effect from "effect/Effect"
+import * as Queue from "effect/Queue"
 import * as Stream from "effect/Stream"
 import type { ConversationSummary, Run } from "../../../src/api/ConversationModel.ts"
 import type { DeskEvent } from "../../../src/api/EventsApi.ts"
@@ -22,7 +23,7 @@ export interface DeskState {
   readonly version: { readonly first: string; readonly now: string } | undefined
   /** How often each conversation was changed by other means than a run: whoever shows it reads it again. */
   readonly changes: ReadonlyMap<string, number>
-  /** Counts all that happened: whoever shows something derived from many conversations reads it again. */
+  /** Rises with each list that is read: whoever shows something else of many conversations reads it again. */
   readonly revision: number
 }
 
@@ -48,7 +49,13 @@ const refreshList = Effect.gen(function* () {
     after = page.next
   } while (after !== undefined)
   const conversations = all.toSorted((a, b) => b.updatedAt - a.updatedAt)
-  desk.update((state) => ({ ...state, phase: "ready", failure: undefined, conversations }))
+  desk.update((state) => ({
+    ...state,
+    phase: "ready",
+    failure: undefined,
+    conversations,
+    revision: state.revision + 1
+  }))
 }).pipe(
   Effect.catch((error) =>
     Effect.sync(() =>
@@ -61,24 +68,34 @@ const refreshList = Effect.gen(function* () {
   )
 )
 
+/** How long the list stands before it is read again, in milliseconds: many runs may start and end at once. */
+const listRests = 250
+
 /** Follows what happens in all conversations, for as long as the page lives. */
 export const followDesk = Effect.gen(function* () {
   let isOpen = false
+  const happened = yield* Queue.sliding<void>(1)
+  const refreshing = Queue.take(happened).pipe(
+    Effect.andThen(refreshList),
+    Effect.andThen(Effect.sleep(listRests)),
+    Effect.forever
+  )
   const join = Effect.gen(function* () {
     isOpen = false
     const client = yield* Desk
     const events = yield* client.events.desk()
     isOpen = true
     // Those that go on are told first: what an earlier connection knew is void.
-    desk.update((state) => ({ ...state, connection: "live", runs: new Map(), revision: state.revision + 1 }))
-    yield* Effect.forkChild(refreshList)
+    desk.update((state) => ({ ...state, connection: "live", runs: new Map() }))
+    yield* Queue.offer(happened, undefined)
     yield* Stream.runForEachArray(events, (batch) =>
-      Effect.gen(function* () {
+      Effect.suspend(() => {
         for (const event of batch) apply(event)
-        if (batch.some(({ event }) => event !== "alive")) yield* Effect.forkChild(refreshList)
+        return batch.some(({ event }) => event !== "alive") ? Queue.offer(happened, undefined) : Effect.void
       })
     )
   })
+  yield* Effect.forkChild(refreshing)
   return yield* reconnecting(join, {
     isOpen: () => isOpen,
     onLost: () => desk.update((state) => ({ ...state, connection: "lost" }))
@@ -98,13 +115,12 @@ const apply = (event: DeskEvent): void => {
       )
     }
     case "run":
-      return desk.update((state) => ({ ...state, runs: withRun(state.runs, event.data), revision: state.revision + 1 }))
+      return desk.update((state) => ({ ...state, runs: withRun(state.runs, event.data) }))
     case "changed": {
       const { conversationId } = event.data
       return desk.update((state) => ({
         ...state,
-        changes: new Map([...state.changes, [conversationId, (state.changes.get(conversationId) ?? 0) + 1]]),
-        revision: state.revision + 1
+        changes: new Map([...state.changes, [conversationId, (state.changes.get(conversationId) ?? 0) + 1]])
       }))
     }
   }
