@@ -6,32 +6,24 @@
  */
 import * as CommandQueues from "@colloquy/capabilities/CommandQueues"
 import * as ConversationTracker from "@colloquy/capabilities/ConversationTracker"
-import type { ConversationId } from "@colloquy/session/Ids"
+import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import type { IllegalRecord } from "@colloquy/session/IllegalRecord"
 import type { Input } from "@colloquy/session/Input"
 import * as Conversations from "@colloquy/store/Conversations"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
-import { SettingsStore } from "@colloquy/store/SettingsStore"
 import type { ReadError } from "@colloquy/store/StoreError"
-import type { WriteError } from "@colloquy/store/Writer"
-import * as Context from "effect/Context"
-import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import type * as Option from "effect/Option"
 import type * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import type { Agent } from "./Agent.ts"
-import { type ConversationBusy, type InvalidId, type InvalidOption, NothingToResume } from "./AgentError.ts"
-import * as Agents from "./Agents.ts"
+import { type InvalidId, type InvalidOption, NothingToResume } from "./AgentError.ts"
+import type * as Agents from "./Agents.ts"
 import type { ApprovalRequest, Decision } from "./Approvals.ts"
-import { backgroundNamed, hostNamed, hostsOf } from "./internal/hosts.ts"
-import * as Recovering from "./internal/recovering.ts"
-import { cancelSuspended, decideRun, openApprovals, resumeRun } from "./internal/resuming.ts"
-import { decodeConversationId, type Parts, seamsAtHand, type Storage } from "./internal/shared.ts"
-import { withSpan } from "./internal/spans.ts"
-import { startRun } from "./internal/starting.ts"
-import * as Tasks from "./internal/tasks.ts"
+import { make } from "./internal/makeRuntime.ts"
+import type * as Recovering from "./internal/recovering.ts"
+import { AgentRuntime, type CancelError } from "./internal/runtime.ts"
 import type {
   DecideError,
   ResumeError,
@@ -43,63 +35,11 @@ import type {
   RunResult,
   StartError
 } from "./Run.ts"
-import type { RunEvent } from "@colloquy/capabilities/RunEvent"
-import * as RunGate from "./RunGate.ts"
 
-/**
- * Runs agents.
- *
- * @category services
- * @since 0.1.0
- */
-export class AgentRuntime extends Context.Service<
-  AgentRuntime,
-  {
-    /** Starts a run; returns once its start and input are stored. */
-    readonly start: <E, R, A>(
-      agent: Agent<E, R, A>,
-      input: Input,
-      options?: RunOptions
-    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>>
-    /** Goes on with an unfinished run, under its id; returns once that is stored. */
-    readonly startResume: <E, R, A>(
-      agents: Agents.Source<E, R, A>,
-      conversationId: string,
-      options?: ResumeOptions
-    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | ResumeError | E, Exclude<R, Scope.Scope>>
-    /** Goes on with a run that waits for people, with what they decided; returns once that is stored. */
-    readonly startDecide: <E, R, A>(
-      agents: Agents.Source<E, R, A>,
-      conversationId: string,
-      decisions: ReadonlyArray<Decision>,
-      options?: ResumeOptions
-    ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | DecideError | E, Exclude<R, Scope.Scope>>
-    /**
-     * The calls of a conversation that wait for a person, for whoever shows them; takes nothing over. When they expire is
-     * known to their agent, and is not among what this gives.
-     */
-    readonly approvals: (
-      conversationId: string
-    ) => Effect.Effect<ReadonlyArray<ApprovalRequest>, InvalidId | InvalidOption | IllegalRecord | ReadError>
-    /**
-     * Stops the run of a conversation in this process, or ends one that waits for people, and returns when its end is
-     * stored; false when there is neither. Background agents that are to end with it are stopped too.
-     */
-    readonly cancel: (conversationId: string) => Effect.Effect<boolean, CancelError>
-    /** Conversations whose last run is unfinished and that this process may go on with. */
-    readonly recoverable: (options?: {
-      readonly takeover?: boolean | undefined
-    }) => Stream.Stream<ConversationId, ReadError>
-  }
->()("@colloquy/engine/AgentRuntime") {}
-
-/**
- * What cancelling fails with.
- *
- * @category errors
- * @since 0.1.0
- */
-export type CancelError = InvalidId | ConversationBusy | WriteError
+export { AgentRuntime, make }
+export type { CancelError }
+export { steerOrRun, type SteeredOrStarted } from "./internal/offering.ts"
+export type { Recovered } from "./internal/recovering.ts"
 
 /**
  * Starts a run and returns a handle to it: to talk to it, wait for it, or stop it. The run goes on when the caller does not
@@ -194,51 +134,6 @@ export const attached = <E, A, E2, R>(
 ): Effect.Effect<RunHandle<E, A>, E2, R | Scope.Scope> =>
   // Starting may have to wait for the end of another run.
   Effect.acquireRelease(starting, (handle) => handle.cancel, { interruptible: true })
-
-/**
- * What became of an input that is for a run that goes on, if there is one.
- *
- * @category models
- * @since 0.1.0
- */
-export type SteeredOrStarted<E, A> = Data.TaggedEnum<{
-  Steered: { readonly receipt: CommandQueues.Receipt }
-  Started: { readonly run: RunHandle<RunFailure<E>, A> }
-}>
-
-/**
- * Says something to the conversation's run if one goes on, else starts one with it: there is no moment in which the input
- * belongs to neither.
- *
- * @category running
- * @since 0.1.0
- */
-export const steerOrRun = <E, R, A>(
-  agent: Agent<E, R, A>,
-  input: Input,
-  options: RunOptions & { readonly conversationId: string }
-): Effect.Effect<
-  SteeredOrStarted<E, A>,
-  StartError | CommandQueues.OfferError | E,
-  AgentRuntime | CommandQueues.CommandQueues | Exclude<R, Scope.Scope>
-> =>
-  Effect.gen(function* () {
-    const queues = yield* CommandQueues.CommandQueues
-    const conversationId = yield* decodeConversationId(options.conversationId)
-    let busy: ConversationBusy | undefined
-    while (true) {
-      const { author, inputId } = options
-      const offered = yield* queues.steer(conversationId, input, { author, inputId })
-      if (offered._tag === "Accepted") return { _tag: "Steered", receipt: offered.receipt }
-      // None goes on: starting waits for one that ends. If another begins first, that one takes it.
-      const started = yield* Effect.result(start(agent, input, options))
-      if (started._tag === "Success") return { _tag: "Started", run: started.success }
-      const { failure } = started
-      // The same run twice: it takes nothing in from these queues, and will not.
-      if (!isBusy(failure) || failure.runId === busy?.runId) return yield* Effect.fail(failure)
-      busy = failure
-    }
-  })
 
 /**
  * Goes on with the run that a crash cut off, under the same id, and returns its answer.
@@ -356,72 +251,6 @@ export interface RecoverOptions extends ResumeOptions {
   readonly takeover?: boolean | undefined
 }
 
-export type { Recovered } from "./internal/recovering.ts"
-
-/**
- * @category constructors
- * @since 0.1.0
- */
-export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
-  const parts: Parts = {
-    storage,
-    gate: storage === undefined ? RunGate.make() : RunGate.of(storage.conversations),
-    queues: yield* CommandQueues.CommandQueues,
-    ownQueues: yield* CommandQueues.make(),
-    tracker: yield* ConversationTracker.ConversationTracker,
-    scope: yield* Effect.scope,
-    seams: yield* seamsAtHand,
-    settings: yield* Effect.serviceOption(SettingsStore)
-  }
-  const { gate } = parts
-  const tasks: Tasks.Tasks =
-    storage === undefined
-      ? Tasks.none
-      : Tasks.make(storage, gate, {
-          start: (host, input, options) =>
-            startRun(parts, tasks, { host, output: undefined, configurable: new Set() }, input, options),
-          resume: (host, conversationId) =>
-            resumeRun(
-              parts,
-              tasks,
-              {
-                hostNamed: () => host,
-                backgroundNamed: (name) => backgroundNamed([host], name),
-                output: () => undefined
-              },
-              conversationId,
-              {}
-            ),
-          cancel: (conversationId) => cancelOne(conversationId)
-        })
-  const cancelOne = Effect.fnUntraced(function* (conversationId: ConversationId) {
-    const stopped = yield* gate.stop(conversationId)
-    yield* tasks.cancelOf(conversationId)
-    const suspended = cancelSuspended(parts, tasks, conversationId)
-    if (!stopped) return yield* suspended
-    // What was stopped may have come to wait for people in that moment, and the next run may go on already.
-    yield* Effect.catchTag(suspended, "ConversationBusy", () => Effect.void)
-    return true
-  })
-  return AgentRuntime.of({
-    start: (agent, input, options = {}) =>
-      withSpan("AgentRuntime.start", {})(startRun(parts, tasks, agent, input, options)),
-    startResume: (agents, conversationId, options = {}) =>
-      withSpan("AgentRuntime.resume", {})(resumeRun(parts, tasks, resumerOf(agents), conversationId, options)),
-    startDecide: (agents, conversationId, decisions, options = {}) =>
-      withSpan(
-        "AgentRuntime.decide",
-        {}
-      )(decideRun(parts, tasks, resumerOf(agents), conversationId, decisions, options)),
-    approvals: Effect.fn("AgentRuntime.approvals")((conversation) => openApprovals(parts, conversation)),
-    cancel: Effect.fn("AgentRuntime.cancel")(function* (conversation) {
-      return yield* cancelOne(yield* decodeConversationId(conversation))
-    }),
-    recoverable: (options = {}) =>
-      storage === undefined ? Stream.empty : Recovering.recoverable(storage, gate, options.takeover === true)
-  })
-})
-
 /**
  * The runtime with queues and a tracker in memory, and with the shared writers of its process inside. Runs end with the layer: they are
  * interrupted, and their ends are stored.
@@ -468,13 +297,6 @@ export const layerEphemeral: Layer.Layer<
 
 // --- internal ---
 
-/** Agents as whoever goes on with a run looks for them. */
-const resumerOf = <E, R, A>(agents: Agents.Source<E, R, A>) => ({
-  hostNamed: (conversationId: ConversationId, name: Agent["name"]) => hostNamed(agents, conversationId, name),
-  backgroundNamed: (name: Agent["name"]) => backgroundNamed(hostsOf(agents), name),
-  output: (name: Agent["name"]) => Agents.find(agents, name)?.output
-})
-
 const inMemory = Layer.merge(CommandQueues.layer, ConversationTracker.layer)
 
 const awaited = <E, A, E2, R>(
@@ -485,6 +307,3 @@ const awaited = <E, A, E2, R>(
   )
 
 const isNothingToResume = (error: unknown): error is NothingToResume => error instanceof NothingToResume
-
-const isBusy = (error: unknown): error is ConversationBusy =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === "ConversationBusy"
