@@ -26,7 +26,7 @@ const withLedger = <A, E>(home: Folder, use: Effect.Effect<A, E, SessionLedger.S
     Effect.provide(
       use,
       SessionLedger.layer().pipe(
-        Layer.provide(LedgerSettings.layer()),
+        Layer.provide(LedgerSettings.layer),
         Layer.provide(SqliteStorage.layer({ filename: join(home.path, "a.db") }))
       )
     )

@@ -2,7 +2,7 @@
 import { CommandQueues, ConversationTracker } from "@colloquy/capabilities"
 import { Agent, AgentRuntime, type Run } from "@colloquy/engine"
 import { ScriptedModel } from "@colloquy/engine/testing"
-import { LedgerSettings, LedgerStore, PastRuns, SessionLedger, TurnReport } from "@colloquy/ledger"
+import { LedgerSettings, LedgerStore, SessionLedger, TurnReport } from "@colloquy/ledger"
 import { ConversationKey } from "@colloquy/ledger/ConversationKey"
 import { Fences } from "@colloquy/ledger/Fences"
 import { Ids } from "@colloquy/session"
@@ -112,14 +112,6 @@ const root = mkdtempSync(join(tmpdir(), "colloquy-ledger-"))
 /** Removes the files of all places. */
 export const removePlaces = (): void => rmSync(root, { recursive: true, force: true })
 
-/** Logs that are read from their ends, as the ledger's README says. */
-const pastRuns = Layer.effect(
-  PastRuns.PastRuns,
-  ConversationStore.ConversationStore.useSync(
-    (store) => (conversationId: Ids.ConversationId) => store.read({ conversationId, reverse: true })
-  )
-)
-
 const runtimeOver = <A, E, R>(storage: Layer.Layer<A | ConversationStore.ConversationStore, E, R>) =>
   AgentRuntime.layerWithout.pipe(
     Layer.provideMerge(Layer.merge(CommandQueues.layer, ConversationTracker.layer)),
@@ -135,8 +127,7 @@ export const withLedger = (storage: Storage, settings: { readonly enabled?: bool
   runtimeOver(
     SessionLedger.layerRecorder.pipe(
       Layer.provideMerge(SessionLedger.layer({ isReadOnly: SessionLedger.readOnlyOf(tools) })),
-      Layer.provide(LedgerSettings.layer(settings)),
-      Layer.provide(pastRuns),
+      Layer.provide(LedgerSettings.layerWith(settings)),
       Layer.provide(Layer.succeed(Fences, () => "7f3a9c2e")),
       Layer.provideMerge(storage)
     )

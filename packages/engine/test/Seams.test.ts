@@ -1,4 +1,4 @@
-import { Seams } from "@colloquy/session"
+import { Ids, Seams } from "@colloquy/session"
 import { ConversationStore } from "@colloquy/store"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
+import * as Stream from "effect/Stream"
 import * as Prompt from "effect/ai/Prompt"
 import * as AiError from "effect/ai/AiError"
 import * as Tool from "effect/ai/Tool"
@@ -46,6 +47,45 @@ const noting = () => {
 const tagsOf = ({ records }: Seams.EndedTurn) => records.map(({ payload }) => payload._tag)
 
 const preamble = (text: string | undefined) => Effect.provideService(Seams.TurnPreamble, () => Effect.succeed(text))
+
+describe("what seams may read", () => {
+  const notingPast = () => {
+    const read: Array<ReadonlyArray<string>> = []
+    const look = (past: Seams.PastRecords | undefined, id = conversationId) =>
+      past === undefined
+        ? Effect.sync(() => void read.push(["no store"]))
+        : Effect.map(Effect.orDie(Stream.runCollect(past(id))), (records) => {
+            read.push(records.map(({ payload }) => payload._tag))
+          })
+    const layer = Layer.merge(
+      Layer.succeed(Seams.TurnPreamble, (_turn, past) => Effect.as(look(past), undefined)),
+      Layer.succeed(Seams.RunRecorder, (_turn, past) =>
+        Effect.andThen(look(past), look(past, Ids.ConversationId.make("nowhere")))
+      )
+    )
+    return { read, layer }
+  }
+
+  it.effect("is what the store has that the run writes to, the last record first; nothing where nothing is", () => {
+    const { layer, read } = notingPast()
+    return Effect.gen(function* () {
+      yield* AgentRuntime.run(desk, "Hello", { conversationId })
+      assert.deepStrictEqual(read, [
+        ["ConversationCreated"],
+        ["RunEnded", "ModelResponded", "InputRecorded", "RunStarted", "ConversationCreated"],
+        []
+      ])
+    }).pipe(Effect.provide([handlers(), ScriptedModel.layer([text("Hi.")]), fresh(), layer]))
+  })
+
+  it.effect("is undefined without a store", () => {
+    const { layer, read } = notingPast()
+    return Effect.gen(function* () {
+      yield* AgentRuntime.run(desk, "Hello")
+      assert.deepStrictEqual(read[0], ["no store"])
+    }).pipe(Effect.provide([handlers(), ScriptedModel.layer([text("Hi.")]), AgentRuntime.layerEphemeral, layer]))
+  })
+})
 
 describe("a turn's preamble", () => {
   it.effect("is recorded with the input, shown in this run's model calls, and in no later one", () =>

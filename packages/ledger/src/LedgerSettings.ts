@@ -95,12 +95,23 @@ export const make = (ref: SubscriptionRef.SubscriptionRef<ConversationSession>):
   })
 
 /**
- * Settings that begin as these; `change` changes them.
+ * Settings that begin as {@link defaults}; `change` changes them.
  *
  * @category layers
  * @since 0.1.0
  */
-export const layer = (settings: unknown = {}): Layer.Layer<LedgerSettings, InvalidLedgerSettings> =>
+export const layer: Layer.Layer<LedgerSettings> = Layer.effect(
+  LedgerSettings,
+  Effect.map(SubscriptionRef.make(defaults), make)
+)
+
+/**
+ * Settings that begin as these; what is absent is as in {@link defaults}.
+ *
+ * @category layers
+ * @since 0.1.0
+ */
+export const layerWith = (settings: unknown): Layer.Layer<LedgerSettings, InvalidLedgerSettings> =>
   Layer.effect(
     LedgerSettings,
     Effect.map(
@@ -132,7 +143,7 @@ export const layerConfig: Layer.Layer<LedgerSettings, InvalidLedgerSettings | Co
       retentionDays: Config.option(Config.Finite("retentionDays"))
     })
     const found = yield* Config.nested(config, "conversationSession")
-    return layer(Object.fromEntries(Object.entries(found).flatMap(([name, value]) => present(name, value))))
+    return layerWith(Object.fromEntries(Object.entries(found).flatMap(([name, value]) => present(name, value))))
   })
 )
 

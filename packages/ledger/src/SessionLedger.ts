@@ -32,7 +32,6 @@ import * as LedgerMetrics from "./LedgerMetrics.ts"
 import type { Ledger, LedgerName, Recorded } from "./LedgerModel.ts"
 import { LedgerSettings } from "./LedgerSettings.ts"
 import { LedgerStore, Tenants } from "./LedgerStore.ts"
-import { PastRuns } from "./PastRuns.ts"
 import * as PromptSize from "./PromptSize.ts"
 import * as Render from "./Render.ts"
 import { fromRun, type IsReadOnly, readOnlyOf } from "./RunTurn.ts"
@@ -303,9 +302,10 @@ export const layer = (options: Options = {}): Layer.Layer<SessionLedger, never, 
  * - A run under no key, or under one that nothing can have again, is left alone.
  * - An agent that works in the background does so under its parent's key, and has a ledger of its own there. It is its
  *   parent who waits for its text.
- * - With `PastRuns` in the context a turn that begins is noted, and one that has ended without being recorded, since its
- *   process died in between, is recorded when the next turn of its ledger begins. One that was closed by a repair crashed,
- *   and is not recorded. Reports that came behind the end of their run are taken in, too; see `TurnReport`.
+ * - A turn that begins is noted, and one that has ended without being recorded, since its process died in between, is
+ *   recorded when the next turn of its ledger begins. One that was closed by a repair crashed, and is not recorded. Reports
+ *   that came behind the end of their run are taken in, too; see `TurnReport`. All of it is read from the store that the
+ *   run writes to, which the engine says; a loop of your own says it by session's `PastRecords`, or there is no catching up.
  * - The size of each prompt is reported, with the ledger's share; see `PromptSize`. Also of a run under no key, and with the
  *   switch off: there the share is nothing.
  *
@@ -318,8 +318,7 @@ export const layerRecorder: Layer.Layer<never, never, SessionLedger | LedgerStor
       const recorder = Recorder.make({
         ledger: yield* SessionLedger,
         store: yield* LedgerStore,
-        settings: yield* LedgerSettings,
-        pastRuns: yield* PastRuns
+        settings: yield* LedgerSettings
       })
       return Context.make(Seams.TurnPreamble, recorder.preamble).pipe(
         Context.add(Seams.PromptObserver, ({ prompt, tools }) => PromptSize.report(PromptSize.of(prompt, tools))),

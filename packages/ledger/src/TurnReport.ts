@@ -8,8 +8,7 @@
  *
  * - Recorded before its run's end, by a tool or a hook, it is in the entry from the first.
  * - Recorded behind it, as by an app that posts the answer of a run that is over and learns what became of it, it is taken
- *   in when the next run of the same conversation begins: its block tells of the turn as it is known then. `PastRuns` is
- *   needed for it.
+ *   in when the next run of the same conversation begins: its block tells of the turn as it is known then.
  * - It is not taken in where the turn has no entry of its own any more: another one stands for it, or it was trimmed, swept
  *   or erased; nor in the block of a run in another conversation under the same key that begins before.
  * - Whoever must have it at once calls `SessionLedger.revise` with `SessionLedger.fromRun` of the run's records and the

@@ -39,8 +39,21 @@ describe("settings of the ledger", () => {
       const error = yield* Effect.flip(LedgerSettings.decode(settings))
       assert.strictEqual(error._tag, "InvalidLedgerSettings")
       assert.notInclude(error.message, "\n")
-      const layer = LedgerSettings.layer(settings)
+      const layer = LedgerSettings.layerWith(settings)
       assert.strictEqual((yield* Effect.flip(Effect.scoped(Layer.build(layer))))._tag, "InvalidLedgerSettings")
+    })
+  )
+
+  it.effect("are the defaults where nobody gives any, and then cannot fail", () =>
+    Effect.gen(function* () {
+      const layer: Layer.Layer<LedgerSettings.LedgerSettings> = LedgerSettings.layer
+      assert.deepStrictEqual(
+        yield* Effect.provide(
+          LedgerSettings.LedgerSettings.use(({ current }) => current),
+          layer
+        ),
+        defaults
+      )
     })
   )
 
@@ -50,7 +63,7 @@ describe("settings of the ledger", () => {
       yield* settings.change({ enabled: false })
       assert.strictEqual((yield* Effect.flip(settings.change({ maxEntries: 0 })))._tag, "InvalidLedgerSettings")
       assert.deepStrictEqual(yield* settings.current, { ...defaults, enabled: false, maxEntries: 5 })
-    }).pipe(Effect.provide(LedgerSettings.layer({ maxEntries: 5 })))
+    }).pipe(Effect.provide(LedgerSettings.layerWith({ maxEntries: 5 })))
   )
 
   it.effect("follow a source, past what it has wrong", () =>

@@ -8,6 +8,7 @@ import type * as Tool from "effect/ai/Tool"
 import * as Context from "effect/Context"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 import type { CanonicalRecord } from "./CanonicalRecord.ts"
 import { type AgentName, ConversationId, type RecordId, type RunId, type TenantId } from "./Ids.ts"
 import type { Mode, RunOutcome } from "./Vocabulary.ts"
@@ -97,13 +98,24 @@ export interface Turn {
 }
 
 /**
- * Gives a text to put before a turn's input, for the model calls of this turn only. It is recorded with the input, so
- * that a resumed run shows the model the same. It cannot fail: who has nothing to say gives undefined.
+ * Reads a conversation of the store that a run writes to, the last record first, and only as far as is asked for. One that
+ * is not there, or not any more, has no records. What it fails with is what the store says.
  *
  * @category models
  * @since 0.1.0
  */
-export type Preamble = (turn: Turn) => Effect.Effect<string | undefined>
+export type PastRecords = (conversationId: ConversationId) => Stream.Stream<CanonicalRecord, unknown>
+
+/**
+ * Gives a text to put before a turn's input, for the model calls of this turn only. It is recorded with the input, so
+ * that a resumed run shows the model the same. It cannot fail: who has nothing to say gives undefined.
+ *
+ * The engine says what else its store has; without a store, and in a loop that does not say, `past` is undefined.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type Preamble = (turn: Turn, past?: PastRecords) => Effect.Effect<string | undefined>
 
 /**
  * What is put before a turn's input. Nothing by default. Looked up when a run starts: in the caller's context, then in
@@ -130,12 +142,12 @@ export interface EndedTurn extends Turn {
 
 /**
  * Is told of a run once its end is stored. It cannot fail, and the run's caller waits for it: who does slow work does it
- * elsewhere.
+ * elsewhere. `past` is as a {@link Preamble} has it.
  *
  * @category models
  * @since 0.1.0
  */
-export type Recorder = (turn: EndedTurn) => Effect.Effect<void>
+export type Recorder = (turn: EndedTurn, past?: PastRecords) => Effect.Effect<void>
 
 /**
  * Who is told that a run has ended. Nobody by default. Looked up as {@link TurnPreamble} is.

@@ -111,7 +111,7 @@ describe("ledgers in a SQLite file", () => {
         assert.include((yield* ledger.earlier(name)).text, "I did b.")
       }).pipe(
         Effect.provide(
-          SessionLedger.layer().pipe(Layer.provide(LedgerSettings.layer()), Layer.provideMerge(Layer.fresh(ours)))
+          SessionLedger.layer().pipe(Layer.provide(LedgerSettings.layer), Layer.provideMerge(Layer.fresh(ours)))
         )
       )
     })

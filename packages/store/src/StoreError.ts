@@ -64,6 +64,21 @@ export class ConversationErased extends Schema.TaggedError<ConversationErased>(`
 }
 
 /**
+ * Whether an error says that a conversation is not there, or not any more.
+ *
+ * **Example** (No records, rather than an error)
+ *
+ * ```ts
+ * Stream.catchIf(store.read({ conversationId }), StoreError.isAbsent, () => Stream.empty)
+ * ```
+ *
+ * @category guards
+ * @since 0.1.0
+ */
+export const isAbsent = (error: unknown): error is ConversationNotFound | ConversationErased =>
+  error instanceof ConversationNotFound || error instanceof ConversationErased
+
+/**
  * The id is taken. Nothing was written; choose another one.
  *
  * @category errors

@@ -39,7 +39,7 @@ export const ledgerRenderCommand = Command.make(
   Command.provide(
     // What holds without settings of an application: the switch on, and the default bounds.
     SessionLedger.layer().pipe(
-      Layer.provide(LedgerSettings.layer()),
+      Layer.provide(LedgerSettings.layer),
       Layer.provideMerge(Database.layer("ledger render", "read"))
     )
   ),

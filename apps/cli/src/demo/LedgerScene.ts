@@ -4,10 +4,8 @@
  */
 import { Agent, AgentRuntime } from "@colloquy/engine"
 import { ScriptedModel } from "@colloquy/engine/testing"
-import { LedgerSettings, PastRuns, SessionLedger } from "@colloquy/ledger"
-import type { Ids } from "@colloquy/session"
+import { LedgerSettings, SessionLedger } from "@colloquy/ledger"
 import { SqliteStorage } from "@colloquy/storage-sqlite"
-import { ConversationStore } from "@colloquy/store"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
@@ -77,18 +75,9 @@ const model = ScriptedModel.layerOf(({ prompt }) => {
   return ScriptedModel.text("I have sent you a new lamp for D-9.")
 })
 
-/** How the ledger catches up on turns that a crash has kept from it. */
-const pastRuns = Layer.effect(
-  PastRuns.PastRuns,
-  ConversationStore.ConversationStore.useSync(
-    (store) => (conversationId: Ids.ConversationId) => store.read({ conversationId, reverse: true })
-  )
-)
-
 const ledger = SessionLedger.layerRecorder.pipe(
   Layer.provide(SessionLedger.layer({ isReadOnly: SessionLedger.readOnlyOf(tools) })),
-  Layer.provide(LedgerSettings.layer()),
-  Layer.provide(pastRuns)
+  Layer.provide(LedgerSettings.layer)
 )
 
 const processOver = (filename: string) =>

@@ -1,6 +1,7 @@
 /**
  * What the library says, in the words of the API.
  */
+import * as StoreError from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
 import { Busy, NotFound, Refused, Unavailable } from "../api/ApiError.ts"
 
@@ -15,9 +16,8 @@ export const noConversation = new NotFound({ message: "there is no such conversa
 /** The same for orders. */
 export const noOrder = new NotFound({ message: "there is no such order" })
 
-/** Whether a store says that a conversation is not there, or not any more. */
-export const isAbsent = ({ _tag }: Failure): boolean =>
-  _tag === "ConversationNotFound" || _tag === "ConversationErased" || _tag === "InvalidId"
+/** Whether a conversation is not there, or not any more, or cannot be: the text is no id. */
+export const isAbsent = (error: Failure): boolean => StoreError.isAbsent(error) || error._tag === "InvalidId"
 
 export const busy = new Busy({ message: "a run goes on: steer it, queue what is to be said, or wait for its end" })
 

@@ -6,9 +6,8 @@ import * as ConversationTracker from "@colloquy/capabilities/ConversationTracker
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
 import * as LedgerSettings from "@colloquy/ledger/LedgerSettings"
 import * as LedgerStore from "@colloquy/ledger/LedgerStore"
-import { PastRuns } from "@colloquy/ledger/PastRuns"
 import * as SessionLedger from "@colloquy/ledger/SessionLedger"
-import type { ConversationId, TenantId } from "@colloquy/session/Ids"
+import type { TenantId } from "@colloquy/session/Ids"
 import * as Conversations from "@colloquy/store/Conversations"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
 import * as Context from "effect/Context"
@@ -24,19 +23,9 @@ import * as Receipts from "./Receipts.ts"
 import * as Runs from "./Runs.ts"
 import * as Sending from "./Sending.ts"
 
-/** How the ledger catches up on turns that a crash has kept from it. */
-const pastRuns = Layer.effect(
-  PastRuns,
-  ConversationStore.ConversationStore.useSync(
-    (store) => (conversationId: ConversationId) => store.read({ conversationId, reverse: true })
-  )
-)
-
 const ledger = SessionLedger.layerRecorder.pipe(
   Layer.provide(SessionLedger.layer({ isReadOnly: SessionLedger.readOnlyOf(tools) })),
-  // The defaults are settings.
-  Layer.provide(Layer.orDie(LedgerSettings.layer())),
-  Layer.provide(pastRuns)
+  Layer.provide(LedgerSettings.layer)
 )
 
 // Fresh, since layers are built once for all, and no two tenants share a thing.

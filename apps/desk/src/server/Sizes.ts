@@ -4,6 +4,7 @@
 import type { Digest } from "@colloquy/session/Digest"
 import type { ConversationId } from "@colloquy/session/Ids"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
+import { isAbsent } from "@colloquy/store/StoreError"
 import type { Summary } from "@colloquy/store/StoreModel"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
@@ -30,7 +31,7 @@ export const statisticsOf = Effect.gen(function* () {
         (sum, { payload }) => sum + Buffer.byteLength(JSON.stringify(payload))
       ),
       // Erased since it was listed.
-      Effect.catchTag(["ConversationNotFound", "ConversationErased"], () => Effect.succeed(0))
+      Effect.catchIf(isAbsent, () => Effect.succeed(0))
     )
     known.set(conversationId, { digest: tail.digest, bytes })
     return bytes

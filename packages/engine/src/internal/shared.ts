@@ -5,6 +5,7 @@ import { ConversationId, idFault } from "@colloquy/session/Ids"
 import * as Seams from "@colloquy/session/Seams"
 import type { Conversations } from "@colloquy/store/Conversations"
 import type { ConversationStore } from "@colloquy/store/ConversationStore"
+import { isAbsent } from "@colloquy/store/StoreError"
 import type { SettingsStore } from "@colloquy/store/SettingsStore"
 import type { Writer } from "@colloquy/store/Writer"
 import type * as Prompt from "effect/ai/Prompt"
@@ -13,6 +14,7 @@ import * as Effect from "effect/Effect"
 import type * as Option from "effect/Option"
 import * as Schema from "effect/Schema"
 import type * as Scope from "effect/Scope"
+import * as Stream from "effect/Stream"
 import { InvalidId, InvalidOption } from "../AgentError.ts"
 import type { AgentHost } from "../AgentHost.ts"
 import * as Journal from "../Journal.ts"
@@ -55,13 +57,23 @@ export const seamsAtHand: Effect.Effect<SeamsAtHand> = Effect.contextWith((conte
   })
 )
 
-/** The caller's, where it has any. */
-export const seamsOf = ({ seams }: Parts): Effect.Effect<SeamsAtHand> =>
-  Effect.map(seamsAtHand, (own) => ({
-    preamble: own.preamble ?? seams.preamble,
-    observer: own.observer ?? seams.observer,
-    recorder: own.recorder ?? seams.recorder
-  }))
+/** The caller's, where it has any; they may read what the runtime's store has. */
+export const seamsOf = ({ seams, storage }: Parts): Effect.Effect<SeamsAtHand> =>
+  Effect.map(seamsAtHand, (own) => {
+    const preamble = own.preamble ?? seams.preamble
+    const recorder = own.recorder ?? seams.recorder
+    const past = storage === undefined ? undefined : pastRecordsOf(storage)
+    return {
+      preamble: preamble === undefined ? undefined : (turn) => preamble(turn, past),
+      observer: own.observer ?? seams.observer,
+      recorder: recorder === undefined ? undefined : (turn) => recorder(turn, past)
+    }
+  })
+
+const pastRecordsOf =
+  ({ store }: Storage): Seams.PastRecords =>
+  (conversationId) =>
+    Stream.catchIf(store.read({ conversationId, reverse: true }), isAbsent, () => Stream.empty)
 
 export const decodeId = <Id extends string>(what: string, schema: Schema.Codec<Id, string>, id: string) =>
   Effect.mapError(

@@ -16,6 +16,7 @@ import { derive } from "@colloquy/session/DerivedId"
 import { BatchId, RecordId, RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as Text from "@colloquy/session/Text"
+import { isAbsent } from "@colloquy/store/StoreError"
 import { load, type WriteError } from "@colloquy/store/Writer"
 import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
@@ -240,7 +241,7 @@ const lookUp = (store: Storage["store"], child: ConversationId) =>
     const run = state.runs.at(-1)
     if (run !== undefined) return run.status
     return state.lastEnded === undefined ? ("lost" as const) : settlementOf(state, records)
-  }).pipe(Effect.catchTag(["ConversationNotFound", "ConversationErased"], () => Effect.succeed("lost" as const)))
+  }).pipe(Effect.catchIf(isAbsent, () => Effect.succeed("lost" as const)))
 
 /** What a task whose run is over came to. */
 const settlementOf = ({ lastEnded }: ConversationState, records: ReadonlyArray<CanonicalRecord>): Settlement => {

@@ -14,7 +14,6 @@ import * as LedgerMetrics from "../LedgerMetrics.ts"
 import type { BegunTurn, LedgerName } from "../LedgerModel.ts"
 import type { LedgerSettings } from "../LedgerSettings.ts"
 import type { LedgerStore } from "../LedgerStore.ts"
-import type { Reader } from "../PastRuns.ts"
 import * as Render from "../Render.ts"
 import { fromRun, type IsReadOnly, isOfRun } from "../RunTurn.ts"
 import type { Turn } from "../Turn.ts"
@@ -36,22 +35,25 @@ interface Ledger {
 
 export const make = ({
   ledger,
-  pastRuns,
   settings,
   store
 }: {
   readonly ledger: Ledger
   readonly store: LedgerStore["Service"]
   readonly settings: LedgerSettings["Service"]
-  readonly pastRuns: Reader | undefined
 }): { readonly preamble: Seams.Preamble; readonly recorder: Seams.Recorder } => {
   /**
    * A turn that has begun earlier and is not recorded: it has ended, crashed, goes on, or has not come to its log. The last
    * one is forgotten when a later turn of the same conversation begins: before that it may be about to.
    */
-  const catchUp = Effect.fnUntraced(function* (name: LedgerName, begun: BegunTurn, isOver: boolean, read: Reader) {
+  const catchUp = Effect.fnUntraced(function* (
+    name: LedgerName,
+    begun: BegunTurn,
+    isOver: boolean,
+    past: Seams.PastRecords
+  ) {
     const { conversationId, entryId, runId } = begun
-    const found = yield* recordsOf(read(conversationId), runId)
+    const found = yield* recordsOf(past(conversationId), runId)
     if (found === undefined) return isOver ? yield* store.settle(name, [entryId]) : undefined
     if (!found.ended) return
     const turn = fromRun(found.records, undefined, ledger.isReadOnly)
@@ -61,15 +63,19 @@ export const make = ({
   })
 
   /** What was reported of runs behind their ends: their entries are made anew, of all that the log has now. */
-  const takeIn = Effect.fnUntraced(function* (conversationId: ConversationId, runIds: Iterable<RunId>, read: Reader) {
+  const takeIn = Effect.fnUntraced(function* (
+    conversationId: ConversationId,
+    runIds: Iterable<RunId>,
+    past: Seams.PastRecords
+  ) {
     for (const runId of runIds) {
-      const found = yield* recordsOf(read(conversationId), runId)
+      const found = yield* recordsOf(past(conversationId), runId)
       const turn = found?.ended === true ? fromRun(found.records, undefined, ledger.isReadOnly) : Option.none()
       if (Option.isSome(turn)) yield* ledger.revise({ ...turn.value, conversationId })
     }
   })
 
-  const begin = (name: LedgerName, turn: Seams.Turn, read: Reader) =>
+  const begin = (name: LedgerName, turn: Seams.Turn, past: Seams.PastRecords) =>
     tolerated(
       name,
       Effect.gen(function* () {
@@ -82,18 +88,18 @@ export const make = ({
         // More than a ledger keeps need not be looked for.
         const others = yield* store.begin(name, { conversationId, runId, entryId, at }, maxEntries)
         for (const other of others.toReversed()) {
-          yield* tolerated(name, catchUp(name, other, other.conversationId === conversationId, read))
+          yield* tolerated(name, catchUp(name, other, other.conversationId === conversationId, past))
         }
-        yield* takeIn(conversationId, yield* reportedLate(read(conversationId)), read)
+        yield* takeIn(conversationId, yield* reportedLate(past(conversationId)), past)
       })
     )
 
-  const preamble: Seams.Preamble = Effect.fn("SessionLedger.preamble")(function* (turn) {
+  const preamble: Seams.Preamble = Effect.fn("SessionLedger.preamble")(function* (turn, past) {
     const { agent, visibleRuns } = turn
     const conversationKey = Option.getOrUndefined(fromText(turn.conversationKey ?? ""))
     const { enabled } = yield* settings.current
     if (!enabled || conversationKey === undefined || !isReproducible(conversationKey)) return undefined
-    if (pastRuns !== undefined) yield* begin({ agent, conversationKey }, turn, pastRuns)
+    if (past !== undefined) yield* begin({ agent, conversationKey }, turn, past)
     return yield* ledger.earlier({ agent, conversationKey, visibleRuns }).pipe(
       // The task comes in a part of its own, which a provider may put right behind this one.
       Effect.map(({ text }) => (text === "" ? undefined : Render.userMessage({ earlier: text, task: "" }))),
@@ -106,7 +112,7 @@ export const make = ({
     )
   })
 
-  const recorder: Seams.Recorder = Effect.fn("SessionLedger.recorder")(function* (ended) {
+  const recorder: Seams.Recorder = Effect.fn("SessionLedger.recorder")(function* (ended, past) {
     const { conversationId, conversationKey, records, runId, workKey } = ended
     const turn = fromRun(records, undefined, ledger.isReadOnly)
     // A run that was closed by a repair is forgotten when the next turn begins.
@@ -114,9 +120,9 @@ export const make = ({
     else yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId })
     const others = new Set(records.flatMap(({ payload }) => TurnReport.runOf(payload) ?? []))
     others.delete(runId)
-    if (pastRuns === undefined || conversationId === undefined || others.size === 0) return
+    if (past === undefined || conversationId === undefined || others.size === 0) return
     // They came while this one went on.
-    yield* tolerated({ conversationKey }, takeIn(conversationId, others, pastRuns))
+    yield* tolerated({ conversationKey }, takeIn(conversationId, others, past))
   })
 
   return { preamble, recorder }
@@ -143,10 +149,7 @@ const reportedLate = (log: Stream.Stream<CanonicalRecord, unknown>): Effect.Effe
     if (runId !== undefined) runIds.add(runId)
     return "runId" in Payload.facts(payload)
   }
-  return Stream.runDrain(Stream.takeUntil(log, take)).pipe(
-    Effect.catchIf(isGone, () => Effect.void),
-    Effect.as(runIds)
-  )
+  return Effect.as(Stream.runDrain(Stream.takeUntil(log, take)), runIds)
 }
 
 /** A log may be long, and a run that never came to it is nowhere: behind so many other runs nobody looks. */
@@ -179,15 +182,7 @@ const recordsOf = (
     }
     return started || passed >= maxRunsBack
   }
-  return Stream.runDrain(Stream.takeUntil(log, take)).pipe(
-    Effect.catchIf(isGone, () => Effect.void),
-    Effect.map(() => (started ? { records: records.toReversed(), ended } : undefined))
+  return Effect.map(Stream.runDrain(Stream.takeUntil(log, take)), () =>
+    started ? { records: records.toReversed(), ended } : undefined
   )
 }
-
-/** The conversation never came to be, or was erased. */
-const isGone = (error: unknown): boolean =>
-  typeof error === "object" &&
-  error !== null &&
-  "_tag" in error &&
-  (error._tag === "ConversationNotFound" || error._tag === "ConversationErased")

@@ -1,5 +1,5 @@
 /** The two edges of a run: the block it is given, and the entry it leaves, also when its process died in between. */
-import { LedgerSettings, PastRuns, SessionLedger, TurnReport } from "@colloquy/ledger"
+import { LedgerSettings, SessionLedger, TurnReport } from "@colloquy/ledger"
 import { ConversationKey } from "@colloquy/ledger/ConversationKey"
 import { LedgerStore, Tenants } from "@colloquy/ledger/LedgerStore"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
@@ -10,31 +10,34 @@ import * as Usage from "@colloquy/session/Usage"
 import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import * as ConversationStore from "@colloquy/store/ConversationStore"
 import * as Conversations from "@colloquy/store/Conversations"
+import { isAbsent } from "@colloquy/store/StoreError"
 import { assert, describe, it } from "@effect/vitest"
 import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
 import * as Layer from "effect/Layer"
+import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
 import * as Stream from "effect/Stream"
 import { agent, auxiliary, failing, key, ledgerOver, turn } from "./given.ts"
 
 const conversationId = ConversationId.make("desk/1")
 
-/** Logs that are read from their ends, as an app provides them. */
-const pastRuns = Layer.effect(
-  PastRuns.PastRuns,
-  ConversationStore.ConversationStore.useSync(
-    (store) => (conversationId: ConversationId) => store.read({ conversationId, reverse: true })
-  )
+/** What the store at hand has, as a loop says it to those who prepare and record its runs. */
+const pastRecords = Effect.map(
+  Effect.serviceOption(ConversationStore.ConversationStore),
+  (found): Seams.PastRecords | undefined =>
+    Option.isNone(found)
+      ? undefined
+      : (conversationId) =>
+          Stream.catchIf(found.value.read({ conversationId, reverse: true }), isAbsent, () => Stream.empty)
 )
 
 /** One process over a database. */
 const process = (database: MemoryDatabase.MemoryDatabase) =>
   SessionLedger.layerRecorder.pipe(
     Layer.provideMerge(Conversations.layer),
-    Layer.provide(pastRuns),
     Layer.provideMerge(ledgerOver(MemoryStorage.layerWith({ database })))
   )
 
@@ -53,8 +56,10 @@ const turnOf = (name: string, fields: Partial<Seams.Turn> = {}): Seams.Turn => (
 })
 
 /** The block that a run is given as it starts. */
-const starts = (name: string, fields: Partial<Seams.Turn> = {}) =>
-  Effect.flatMap(Seams.TurnPreamble, (preamble) => preamble?.(turnOf(name, fields)) ?? Effect.undefined)
+const starts = Effect.fnUntraced(function* (name: string, fields: Partial<Seams.Turn> = {}, past?: Seams.PastRecords) {
+  const preamble = yield* Seams.TurnPreamble
+  return yield* preamble?.(turnOf(name, fields), past ?? (yield* pastRecords)) ?? Effect.undefined
+})
 
 const append = (payloads: ReadonlyArray<Payload.Written>, id = conversationId) =>
   Effect.scoped(
@@ -105,12 +110,15 @@ const ended = (name: string, fields: Partial<Payload.RunEnded> = {}): ReadonlyAr
 ]
 
 /** The run's end is stored, and the recorder is told. */
-const records = (name: string, log: ReadonlyArray<CanonicalRecord>, fields: Partial<Seams.EndedTurn> = {}) =>
-  Effect.flatMap(
-    Seams.RunRecorder,
-    (recorder) =>
-      recorder?.({ ...turnOf(name), outcome: "completed", records: log, ...fields }) ?? Effect.die("nobody records")
-  )
+const records = Effect.fnUntraced(function* (
+  name: string,
+  log: ReadonlyArray<CanonicalRecord>,
+  fields: Partial<Seams.EndedTurn> = {}
+) {
+  const recorder = yield* Seams.RunRecorder
+  const turn: Seams.EndedTurn = { ...turnOf(name), outcome: "completed", records: log, ...fields }
+  return yield* recorder?.(turn, yield* pastRecords) ?? Effect.die("nobody records")
+})
 
 /** A whole run; gives the block it was given. */
 const run = (name: string) =>
@@ -267,16 +275,13 @@ describe("a run whose process died between its end and its recording", () => {
 
   it.effect("is looked for again when its log could not be read", () => {
     const database = MemoryDatabase.make()
-    const blind = SessionLedger.layerRecorder.pipe(
-      Layer.provide(Layer.succeed(PastRuns.PastRuns, () => Stream.fail("the cable was pulled"))),
-      Layer.provideMerge(ledgerOver(MemoryStorage.layerWith({ database })))
-    )
+    const blind = () => Stream.fail("the cable was pulled")
     return Effect.gen(function* () {
       yield* Effect.gen(function* () {
         yield* starts("m1")
         yield* append([...started("m1"), ...answered("m1"), ...ended("m1")])
       }).pipe(Effect.provide(process(database)))
-      assert.isUndefined(yield* Effect.provide(starts("m2"), blind))
+      assert.isUndefined(yield* Effect.provide(starts("m2", {}, blind), process(database)))
       assert.include(yield* Effect.provide(starts("m3"), process(database)), "I did m1.")
     })
   })

@@ -76,7 +76,7 @@ export const ledgerOver = <A, E>(
 ) =>
   SessionLedger.layer(options).pipe(
     Layer.provideMerge(auxiliary),
-    Layer.provideMerge(LedgerSettings.layer({})),
+    Layer.provideMerge(LedgerSettings.layer),
     Layer.provideMerge(store),
     Layer.provide(fences)
   )
