@@ -44,28 +44,29 @@ const noting = () => {
   return { told, layer }
 }
 
+/** Seams that note what they can read, as a run starts and as it ends. */
+const notingPast = () => {
+  const read: Array<ReadonlyArray<string>> = []
+  const look = (past: Seams.PastRecords | undefined, id = conversationId) =>
+    past === undefined
+      ? Effect.sync(() => void read.push(["no store"]))
+      : Effect.map(Effect.orDie(Stream.runCollect(past(id))), (records) => {
+          read.push(records.map(({ payload }) => payload._tag))
+        })
+  const layer = Layer.merge(
+    Layer.succeed(Seams.TurnPreamble, (_turn, past) => Effect.as(look(past), undefined)),
+    Layer.succeed(Seams.RunRecorder, (_turn, past) =>
+      Effect.andThen(look(past), look(past, Ids.ConversationId.make("nowhere")))
+    )
+  )
+  return { read, layer }
+}
+
 const tagsOf = ({ records }: Seams.EndedTurn) => records.map(({ payload }) => payload._tag)
 
 const preamble = (text: string | undefined) => Effect.provideService(Seams.TurnPreamble, () => Effect.succeed(text))
 
 describe("what seams may read", () => {
-  const notingPast = () => {
-    const read: Array<ReadonlyArray<string>> = []
-    const look = (past: Seams.PastRecords | undefined, id = conversationId) =>
-      past === undefined
-        ? Effect.sync(() => void read.push(["no store"]))
-        : Effect.map(Effect.orDie(Stream.runCollect(past(id))), (records) => {
-            read.push(records.map(({ payload }) => payload._tag))
-          })
-    const layer = Layer.merge(
-      Layer.succeed(Seams.TurnPreamble, (_turn, past) => Effect.as(look(past), undefined)),
-      Layer.succeed(Seams.RunRecorder, (_turn, past) =>
-        Effect.andThen(look(past), look(past, Ids.ConversationId.make("nowhere")))
-      )
-    )
-    return { read, layer }
-  }
-
   it.effect("is what the store has that the run writes to, the last record first; nothing where nothing is", () => {
     const { layer, read } = notingPast()
     return Effect.gen(function* () {

@@ -45,6 +45,9 @@ const fresh = () => process(MemoryDatabase.make())
 
 const runId = (name: string) => RunId.make(`${name}-run-0000`)
 
+/** A store that cannot be read. */
+const blind = () => Stream.fail("the cable was pulled")
+
 const turnOf = (name: string, fields: Partial<Seams.Turn> = {}): Seams.Turn => ({
   conversationId,
   runId: runId(name),
@@ -275,7 +278,6 @@ describe("a run whose process died between its end and its recording", () => {
 
   it.effect("is looked for again when its log could not be read", () => {
     const database = MemoryDatabase.make()
-    const blind = () => Stream.fail("the cable was pulled")
     return Effect.gen(function* () {
       yield* Effect.gen(function* () {
         yield* starts("m1")
