@@ -75,11 +75,20 @@ export const fold = (view: ConversationView, update: LiveUpdate): ConversationVi
     case "CannotShrink":
       return view
     case "Gap":
-      return { ...view, coming: undefined, hasGap: true }
+      return withoutLost(view, update.cursor.sequence)
   }
 }
 
 // --- internal ---
+
+/** What was shown behind the place that can be joined from need not be in the store: it may have lost it. */
+const withoutLost = (view: ConversationView, through: number): ConversationView => ({
+  ...view,
+  records: view.records.filter(({ sequence }) => sequence <= through),
+  coming: undefined,
+  cursor: { sequence: Math.min(view.cursor.sequence, through) },
+  hasGap: true
+})
 
 const record = (view: ConversationView, record: CanonicalRecord): ConversationView => {
   const { payload, sequence } = record

@@ -43,6 +43,26 @@ describe("a view", () => {
     assert.deepStrictEqual([sequencesOf(mended), mended.hasGap], [[1, 2, 3], false])
   })
 
+  it("keeps nothing behind the place where it has to join again: the store may not have it", () => {
+    const before = fold(
+      recorded(1, said("one")),
+      recorded(2, said("two")),
+      recorded(3, said("lost")),
+      piece(3, 0, "Well")
+    )
+    const view = ConversationView.fold(before, { _tag: "Gap", cursor: { sequence: 2 } })
+    assert.deepStrictEqual([sequencesOf(view), view.hasGap, view.cursor], [[1, 2], true, { sequence: 2 }])
+    assert.isUndefined(view.coming)
+    const mended = ConversationView.fold(view, recorded(3, said("three")))
+    assert.deepStrictEqual(
+      mended.records.map(({ payload }) => payload),
+      [said("one"), said("two"), said("three")]
+    )
+    assert.isFalse(mended.hasGap)
+    const early = ConversationView.fold(fold(recorded(1, said("one"))), { _tag: "Gap", cursor: { sequence: 4 } })
+    assert.deepStrictEqual([sequencesOf(early), early.cursor], [[1], { sequence: 1 }])
+  })
+
   it("may begin anywhere, but not behind where it has joined", () => {
     assert.deepStrictEqual(sequencesOf(fold(recorded(7, said("seven")))), [7])
     const joined = { ...ConversationView.empty, cursor: { sequence: 5 } }
