@@ -12,6 +12,7 @@ import type * as Prompt from "effect/ai/Prompt"
 import * as Data from "effect/Data"
 import type * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
+import type * as Stream from "effect/Stream"
 
 /**
  * When a command is read: `steering` before the next model call, `follow-up` when the run would otherwise stop.
@@ -72,6 +73,11 @@ export interface Receipt {
   readonly delivered: Effect.Effect<Exclude<State, { readonly _tag: "Accepted" }>>
   /** Waits for the outcome. Interrupting it changes nothing. */
   readonly await: Effect.Effect<Extract<State, { readonly _tag: "Done" | "Returned" }>>
+  /**
+   * The state that it is in, then each later one, once; ends with the outcome. A slow reader misses none. Who stops reading
+   * changes nothing.
+   */
+  readonly states: Stream.Stream<State>
 }
 
 /**

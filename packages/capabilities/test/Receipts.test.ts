@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import { CommandQueues } from "../src/index.ts"
 import { conversationId, deliverAll, opened, receiptOf } from "./given.ts"
 
@@ -69,6 +70,40 @@ describe("a receipt", () => {
       yield* deliverAll(run, yield* run.takeSteering, 3)
       yield* run.close("failed")
       assert.deepStrictEqual(yield* receipt.await, State.Done({ sequence: 3, answered: false }))
+    })
+  )
+
+  it.effect("streams each of its states once, also to who reads late, and ends with the outcome", () =>
+    Effect.gen(function* () {
+      const { queues, run } = yield* opened()
+      const receipt = yield* receiptOf(queues.steer(conversationId, "hello"))
+      const all = yield* forkNow(Stream.runCollect(receipt.states))
+      const stopped = yield* forkNow(Stream.runDrain(receipt.states))
+      yield* Fiber.interrupt(stopped)
+      yield* deliverAll(run, yield* run.takeSteering, 7)
+      const late = yield* forkNow(Stream.runCollect(receipt.states))
+      yield* run.answered
+      const [accepted, delivered, done] = yield* Fiber.join(all)
+      assert.deepStrictEqual(
+        [accepted, delivered, done],
+        [State.Accepted(), State.Delivered({ sequence: 7 }), State.Done({ sequence: 7, answered: true })]
+      )
+      assert.deepStrictEqual(yield* Fiber.join(late), [delivered, done])
+      assert.deepStrictEqual(yield* Stream.runCollect(receipt.states), [done])
+    })
+  )
+
+  it.effect("streams that an input came back without having been delivered", () =>
+    Effect.gen(function* () {
+      const { queues, run } = yield* opened()
+      const receipt = yield* receiptOf(queues.followUp(conversationId, "hello"))
+      const all = yield* forkNow(Stream.runCollect(receipt.states))
+      yield* run.close("failed")
+      const states = yield* Fiber.join(all)
+      assert.deepStrictEqual(
+        states.map(({ _tag }) => _tag),
+        ["Accepted", "Returned"]
+      )
     })
   )
 

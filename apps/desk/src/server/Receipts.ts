@@ -58,10 +58,7 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
         const tell = (state: State) =>
           known.get(conversationId)?.has(inputId) === true ? put(conversationId, at(state)) : Effect.void
         yield* put(conversationId, at(yield* receipt.state))
-        yield* FiberSet.run(
-          fibers,
-          Effect.flatMap(receipt.delivered, tell).pipe(Effect.andThen(receipt.await), Effect.flatMap(tell))
-        )
+        yield* FiberSet.run(fibers, Stream.runForEach(receipt.states, tell))
       }),
       watch: (conversationId) =>
         Stream.unwrap(

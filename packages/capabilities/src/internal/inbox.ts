@@ -15,6 +15,8 @@ import type { Digest } from "@colloquy/session/Digest"
 import type { ConversationId } from "@colloquy/session/Ids"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Option from "effect/Option"
+import * as Stream from "effect/Stream"
 import { type Command, InputConflict, type Kind, Offered, QueueFull, type Receipt, State } from "../Command.ts"
 
 export interface Limits {
@@ -165,23 +167,37 @@ interface Pending {
 const knownOf = (conversationId: ConversationId, { inputId, kind }: Command, digest: Digest): Known => {
   const delivered: Known["delivered"] = Deferred.makeUnsafe()
   const outcome: Known["outcome"] = Deferred.makeUnsafe()
+  const receipt = {
+    conversationId,
+    kind,
+    inputId,
+    state: Effect.sync(() => known.state),
+    delivered: Deferred.await(delivered),
+    await: Deferred.await(outcome)
+  }
   const known: Known = {
     digest,
     state: State.Accepted(),
     waiters: new Set(),
     delivered,
     outcome,
-    receipt: {
-      conversationId,
-      kind,
-      inputId,
-      state: Effect.sync(() => known.state),
-      delivered: Deferred.await(delivered),
-      await: Deferred.await(outcome)
-    }
+    receipt: { ...receipt, states: statesOf(receipt) }
   }
   return known
 }
+
+/** Each state is one that somebody can wait for, so none has to be kept for a reader. */
+const statesOf = (receipt: Pick<Receipt, "await" | "delivered" | "state">): Stream.Stream<State> =>
+  Stream.paginate(receipt.state, (next) =>
+    Effect.map(next, (state) => [
+      [state],
+      state._tag === "Accepted"
+        ? Option.some(receipt.delivered)
+        : state._tag === "Delivered"
+          ? Option.some(receipt.await)
+          : Option.none()
+    ])
+  )
 
 const acceptedOf = ({ receipt }: Known): Offered => Offered.Accepted({ receipt })
 
