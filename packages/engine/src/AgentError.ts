@@ -4,6 +4,7 @@
  * @since 0.1.0
  */
 import { ApprovalId, ConversationId, RunId } from "@colloquy/session/Ids"
+import { InputKind } from "@colloquy/session/Vocabulary"
 import * as Schema from "effect/Schema"
 
 export { DecisionRejected } from "./Approvals.ts"
@@ -37,6 +38,37 @@ export class RunExists extends Schema.TaggedError<RunExists>("@colloquy/engine/R
   override get message() {
     const way = this.status === "unfinished" ? "resume it" : "give a new run a new id"
     return `run ${this.runId} of ${this.conversationId} is ${this.status}: ${way}`
+  }
+}
+
+/**
+ * The conversation has an input of this id already, so no run was started with it: it was delivered again. Nothing was
+ * stored.
+ *
+ * **Details**
+ *
+ * `runId` is the run that has read it, or will, `kind` how it came there, `sequence` its record. With the `same` words there
+ * is nothing to do; to run it again, as after a failure, give the run an id of its own. With `other` words it is another
+ * input: give it another id. What was `redacted` cannot be compared.
+ *
+ * @category errors
+ * @since 0.1.0
+ */
+export class InputExists extends Schema.TaggedError<InputExists>("@colloquy/engine/InputExists")("InputExists", {
+  conversationId: ConversationId,
+  inputId: Schema.String,
+  runId: RunId,
+  sequence: Schema.Natural,
+  kind: InputKind,
+  words: Schema.Literals(["same", "other", "redacted"])
+}) {
+  override get message() {
+    const { conversationId, inputId, runId, sequence, words } = this
+    const way =
+      words === "other"
+        ? "it says something else: give a new input a new id"
+        : "there is nothing to do; to run it again give the run an id of its own"
+    return `input ${inputId} is in ${conversationId} already, at ${sequence} in run ${runId}: ${way}`
   }
 }
 

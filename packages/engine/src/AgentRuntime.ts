@@ -22,6 +22,7 @@ import { type InvalidId, type InvalidOption, NothingToResume } from "./AgentErro
 import type * as Agents from "./Agents.ts"
 import type { ApprovalRequest, Decision } from "./Approvals.ts"
 import { make } from "./internal/makeRuntime.ts"
+import type { AcceptedOrStarted } from "./internal/offering.ts"
 import type * as Recovering from "./internal/recovering.ts"
 import { AgentRuntime, type CancelError } from "./internal/runtime.ts"
 import type {
@@ -38,7 +39,7 @@ import type {
 
 export { AgentRuntime, make }
 export type { CancelError }
-export { steerOrRun, type SteeredOrStarted } from "./internal/offering.ts"
+export type { AcceptedOrStarted } from "./internal/offering.ts"
 export type { Recovered } from "./internal/recovering.ts"
 
 /**
@@ -134,6 +135,44 @@ export const attached = <E, A, E2, R>(
 ): Effect.Effect<RunHandle<E, A>, E2, R | Scope.Scope> =>
   // Starting may have to wait for the end of another run.
   Effect.acquireRelease(starting, (handle) => handle.cancel, { interruptible: true })
+
+/**
+ * Says something to the conversation's run if one goes on, to be read before its next model call, else starts one with it:
+ * there is no moment in which the input belongs to neither.
+ *
+ * **Details**
+ *
+ * An input id that waits in the run's queue gives the same receipt again; one that the run's records have, or the
+ * conversation's, is `InputExists`. See `RunOptions.inputId`.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const steerOrRun = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
+  options: RunOptions & { readonly conversationId: string }
+): Effect.Effect<
+  AcceptedOrStarted<E, A>,
+  StartError | CommandQueues.OfferError | E,
+  AgentRuntime | Exclude<R, Scope.Scope>
+> => Effect.flatMap(AgentRuntime, (runtime) => runtime.offerOrStart("steering", agent, input, options))
+
+/**
+ * As {@link steerOrRun}, but a run that goes on reads it when it would otherwise stop.
+ *
+ * @category running
+ * @since 0.1.0
+ */
+export const followUpOrRun = <E, R, A>(
+  agent: Agent<E, R, A>,
+  input: Input,
+  options: RunOptions & { readonly conversationId: string }
+): Effect.Effect<
+  AcceptedOrStarted<E, A>,
+  StartError | CommandQueues.OfferError | E,
+  AgentRuntime | Exclude<R, Scope.Scope>
+> => Effect.flatMap(AgentRuntime, (runtime) => runtime.offerOrStart("follow-up", agent, input, options))
 
 /**
  * Goes on with the run that a crash cut off, under the same id, and returns its answer.

@@ -13,7 +13,7 @@ import type { RunId } from "@colloquy/session/Ids"
 import type { EmptyInput, Input } from "@colloquy/session/Input"
 import type * as Payload from "@colloquy/session/Payload"
 import type * as Usage from "@colloquy/session/Usage"
-import type { OpenError } from "@colloquy/store/Conversations"
+import type { Creation, OpenError } from "@colloquy/store/Conversations"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import type * as AiError from "effect/ai/AiError"
@@ -25,6 +25,7 @@ import type {
   BudgetExhausted,
   ContextTooLarge,
   ConversationBusy,
+  InputExists,
   InvalidId,
   InvalidOption,
   NothingToResume,
@@ -76,11 +77,21 @@ export interface ResumeOptions extends LimitOptions {
 export interface RunOptions extends ResumeOptions {
   /** The conversation to continue or create. Without it nothing is stored, and everything else works. */
   readonly conversationId?: string | undefined
-  /** The run's id (default: a random one). An id that the conversation has already is refused with `RunExists`. */
+  /** What the conversation is created with, if this run creates it. */
+  readonly creation?: Creation | undefined
+  /**
+   * The run's id (default: one of its input's id, else a random one). An id that the conversation has already is refused with
+   * `RunExists`.
+   */
   readonly runId?: string | undefined
   /** Stored settings; they count for the options that the agent names as configurable. */
   readonly settingsId?: string | undefined
-  /** Names the input at its source, for deduplication and the ledger. */
+  /**
+   * Names the input at its source, for deduplication and the ledger. Unless `runId` is given, an input starts one run, in
+   * whatever process and however long ago: `InputExists` when the conversation has run it, or a run that is at hand, not
+   * hidden by a summary, was told it while it went on. A caller that wants it run once more, as after a failure, names the
+   * run.
+   */
   readonly inputId?: string | undefined
   readonly author?: string | undefined
   /** Over the conversation's recorded mode, stored settings and the agent's own. */
@@ -160,6 +171,7 @@ export interface RunHandle<out E, out A = never> {
 export type StartError =
   | ConversationBusy
   | RunExists
+  | InputExists
   | EmptyInput
   | InvalidId
   | InvalidOption

@@ -20,7 +20,8 @@ import type { ConversationId, RunId } from "@colloquy/session/Ids"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import type * as Scope from "effect/Scope"
-import { ConversationBusy } from "./AgentError.ts"
+import { ConversationBusy, type InputExists } from "./AgentError.ts"
+import { type OnceInput, runIdOf } from "./internal/knownInput.ts"
 
 /**
  * A run's place in the gate.
@@ -29,8 +30,9 @@ import { ConversationBusy } from "./AgentError.ts"
  * @since 0.1.0
  */
 export interface Pass {
-  /** The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored. */
-  readonly begun: (runId: RunId, stop: Effect.Effect<void>) => void
+  /** The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored, and
+   * `find` finds inputs that its conversation has. */
+  readonly begun: (runId: RunId, stop: Effect.Effect<void>, find?: FindInput) => void
   /** The run is about to find out whether it takes anything in any more: those who come now wait for that. */
   readonly closing: () => void
   /** It does: those who wait are told that it goes on. */
@@ -40,12 +42,24 @@ export interface Pass {
 }
 
 /**
+ * Finds an input in the records that a run has at hand.
+ *
+ * @category models
+ * @since 0.1.0
+ */
+export type FindInput = (input: OnceInput) => InputExists | undefined
+
+/**
  * @category models
  * @since 0.1.0
  */
 export interface RunGate {
   /** Waits for its turn, and holds it for the scope. Fails at once while another run goes on. */
   readonly enter: (conversationId: ConversationId, runId: RunId) => Effect.Effect<Pass, ConversationBusy, Scope.Scope>
+  /** The input, if the run that goes on or ends has it in its records. */
+  readonly find: FindInput
+  /** Whether that is so, or a run is here that begins with it. */
+  readonly knows: (input: OnceInput) => boolean
   /** Whether a run of this conversation loads, goes on or ends in this process. */
   readonly isHeld: (conversationId: string) => boolean
   /**
@@ -102,6 +116,8 @@ export const make = (): RunGate => {
     return entry
   })
 
+  const find: FindInput = (input) => entries.get(input.conversationId)?.find?.(input)
+
   const leave = (conversationId: ConversationId, entry: Entry) =>
     Effect.sync(() => {
       entries.delete(conversationId)
@@ -115,9 +131,10 @@ export const make = (): RunGate => {
         Effect.acquireRelease(enter(conversationId, runId, restore), (entry) => leave(conversationId, entry))
       ).pipe(
         Effect.map((entry) => ({
-          begun: (runId, stop) => {
+          begun: (runId, stop, find) => {
             entry.runId = runId
             entry.stop = stop
+            entry.find = find
             move(entry, "going-on")
           },
           closing: () => move(entry, "closing"),
@@ -125,6 +142,8 @@ export const make = (): RunGate => {
           ending: () => move(entry, "ending")
         }))
       ),
+    find,
+    knows: (input) => entries.get(input.conversationId)?.runId === runIdOf(input.inputId) || find(input) !== undefined,
     isHeld: (conversationId) => entries.has(conversationId),
     stop: Effect.fnUntraced(function* (conversationId) {
       const entry = entries.get(conversationId)
@@ -145,6 +164,7 @@ interface Entry {
   runId: RunId
   phase: "loading" | "going-on" | "closing" | "ending"
   stop?: Effect.Effect<void>
+  find?: FindInput | undefined
   /** Done when the phase changes, and when the run leaves. */
   moved: Deferred.Deferred<void>
 }

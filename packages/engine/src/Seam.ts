@@ -5,15 +5,13 @@
  * @since 0.1.0
  */
 import type { Command } from "@colloquy/capabilities/CommandQueues"
-import * as CanonicalJson from "@colloquy/session/CanonicalJson"
-import * as Digest from "@colloquy/session/Digest"
-import { idFault } from "@colloquy/session/Ids"
+import type { RunId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
-import * as Result from "effect/Result"
 import type { Fact, Journal } from "./Journal.ts"
+import { inputName, wordsOf } from "./internal/knownInput.ts"
 import { type RunContext, write } from "./RunContext.ts"
 
 /**
@@ -100,8 +98,7 @@ export const landing = <E, A>(
 export const inputFact = (
   input: Omit<Payload.InputRecorded, "_tag" | "inputId"> & { readonly inputId: string }
 ): Fact => ({
-  // What is no id makes none, but its digest does.
-  name: ["input", input.kind, idFault(input.inputId) === undefined ? input.inputId : Digest.text(input.inputId)],
+  name: ["input", input.kind, inputName(input.inputId)],
   payload: { _tag: "InputRecorded", ...input }
 })
 
@@ -113,16 +110,14 @@ const tell = <E>(context: RunContext<E>, { commands }: Intake): Effect.Effect<vo
 const delivered = <E>({ journal, queues, runId }: RunContext<E>, command: Command): Effect.Effect<void> => {
   const record = journal
     .records()
-    .findLast(({ payload }) => payload._tag === "InputRecorded" && payload.runId === runId && isOf(payload, command))
+    .findLast(({ payload }) => payload._tag === "InputRecorded" && isOf(payload, command, runId))
   return record === undefined ? Effect.void : queues.delivered(command.inputId, record.sequence)
 }
 
 const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Command>): Intake => {
   // An input that was handed back after a failure may be in the log all the same, and be offered again.
-  const known = journal
-    .records()
-    .flatMap(({ payload }) => (payload._tag === "InputRecorded" && payload.runId === runId ? [payload] : []))
-  const fresh = commands.filter((command) => !known.some((input) => isOf(input, command)))
+  const known = journal.records().flatMap(({ payload }) => (payload._tag === "InputRecorded" ? [payload] : []))
+  const fresh = commands.filter((command) => !known.some((input) => isOf(input, command, runId)))
   return {
     commands,
     facts: [
@@ -141,13 +136,13 @@ const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Co
   }
 }
 
-/** Whether a record is of this input. That which the run began with may be offered to it once more: it is one input. */
-const isOf = (input: Payload.InputRecorded, { inputId, kind, message }: Command): boolean =>
+/**
+ * Whether a record is of this input. What the run began with, or an earlier one has read, may be delivered once more by its
+ * source: it is one input, if it says the same.
+ */
+const isOf = (input: Payload.InputRecorded, { inputId, kind, message }: Command, runId: RunId): boolean =>
   input.inputId === inputId &&
-  (input.kind === kind || (input.kind === "user" && contentOf(input.message) === contentOf(message)))
-
-const contentOf = (message: Payload.InputRecorded["message"]): string =>
-  Result.getOrElse(CanonicalJson.encode(message), () => "")
+  ((input.runId === runId && input.kind === kind) || wordsOf(input.message) === wordsOf(message))
 
 /** What the model is told of a background agent's end. */
 const reportOf = (journal: Journal, taskId: string, settledAt: number): string => {

@@ -294,7 +294,7 @@ describe("a run that loads", () => {
         yield* loading.open
         assert.strictEqual((yield* Effect.flip(Fiber.join(first)))._tag, "StoreUnavailable")
         assert.strictEqual((yield* early.await)._tag, "Returned")
-        assert.isTrue(said._tag === "Steered" && (yield* said.receipt.await)._tag === "Returned")
+        assert.isTrue(said._tag === "Accepted" && (yield* said.receipt.await)._tag === "Returned")
         assert.strictEqual((yield* Fiber.join(waits)).text, "ok")
         assert.deepStrictEqual(
           (yield* inputs).map(([, said]) => said),

@@ -313,20 +313,16 @@ describe("follow-ups", () => {
         assert.strictEqual(one, two)
         const conflict = yield* Effect.flip(run.steer("other words", { inputId: "x" }))
         assert.strictEqual(conflict._tag, "InputConflict")
-        const again = yield* AgentRuntime.steerOrRun(desk, "go", { conversationId, inputId: "first" })
+        const again = yield* acceptedBy(run.steer("go", { inputId: "first" }))
         const others = yield* acceptedBy(run.followUp("not that", { inputId: "first-2" }))
         yield* answer.open
         yield* run.await
-        if (again._tag !== "Steered") return assert.fail("there is a run")
-        assert.deepStrictEqual(yield* again.receipt.await, { _tag: "Done", sequence: 3, answered: true })
+        assert.deepStrictEqual(yield* again.await, { _tag: "Done", sequence: 3, answered: true })
         assert.strictEqual((yield* others.await)._tag, "Done")
         assert.deepStrictEqual(
           (yield* inputs).map(([, said]) => said),
           ["go", "more", "not that"]
         )
-        // It is over: the same id is a new input.
-        const later = yield* AgentRuntime.steerOrRun(desk, "more", { conversationId, inputId: "x" })
-        assert.strictEqual(later._tag, "Started")
       }).pipe(
         Effect.provide(
           ScriptedModel.layerOf(

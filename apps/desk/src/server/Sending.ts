@@ -1,31 +1,35 @@
 /**
  * Saying something to a conversation: to the run that goes on, or with a run of its own. Once per input id.
  */
-import { CommandQueues, type OfferOptions } from "@colloquy/capabilities/CommandQueues"
+import { CommandQueues, type Receipt } from "@colloquy/capabilities/CommandQueues"
+import type { InputExists } from "@colloquy/engine/AgentError"
 import * as AgentRuntime from "@colloquy/engine/AgentRuntime"
-import { derive } from "@colloquy/session/DerivedId"
-import { type ConversationId, RunId } from "@colloquy/session/Ids"
-import { Conversations } from "@colloquy/store/Conversations"
+import type { RunHandle } from "@colloquy/engine/Run"
+import type { ConversationId, RunId } from "@colloquy/session/Ids"
 import { ConversationStore } from "@colloquy/store/ConversationStore"
 import * as Context from "effect/Context"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
-import * as RcMap from "effect/RcMap"
-import * as Semaphore from "effect/Semaphore"
 import { type AgentServices, compactionOf, conversationKey, supportAgent } from "../agent/SupportAgent.ts"
-import { type Busy, type NotFound, NothingRuns, type Refused, type Unavailable } from "../api/ApiError.ts"
+import { type Busy, type NotFound, NothingRuns, Refused, type Unavailable } from "../api/ApiError.ts"
 import { busy, ofStore, refusedOrUnavailable } from "./ApiErrors.ts"
 import { ChosenModel } from "./ChosenModel.ts"
-import { findInput, type Sent } from "./FindInput.ts"
-import { titleOf } from "./Titles.ts"
 import { Receipts } from "./Receipts.ts"
 import { Runs } from "./Runs.ts"
+import { titleOf } from "./Titles.ts"
 
 /** What is said, by whom. */
 export interface Message {
   readonly text: string
   readonly inputId: string
   readonly author: string
+}
+
+/** How a message reaches a run; `runId` is known once it is in the log. */
+export interface Sent {
+  readonly as: "started" | "steered" | "queued"
+  readonly inputId: string
+  readonly runId?: RunId
 }
 
 export class Sending extends Context.Service<
@@ -46,101 +50,73 @@ export class Sending extends Context.Service<
 export const layer = Layer.effect(
   Sending,
   Effect.gen(function* () {
-    const compaction = compactionOf(yield* ChosenModel)
     const runtime = yield* AgentRuntime.AgentRuntime
-    const conversations = yield* Conversations
     const queues = yield* CommandQueues
     const receipts = yield* Receipts
     const runs = yield* Runs
     const store = yield* ConversationStore
+    const compaction = compactionOf(yield* ChosenModel)
     const services = yield* Effect.context<AgentServices>()
-    const turns = yield* RcMap.make<ConversationId, Semaphore.Semaphore, never, never>({
-      lookup: () => Semaphore.make(1)
-    })
 
-    /** One after the other: a message that is sent twice at once is sent, then found. */
-    const inTurn = <A, E>(conversationId: ConversationId, effect: Effect.Effect<A, E>) =>
-      Effect.scoped(Effect.flatMap(RcMap.get(turns, conversationId), (turn) => turn.withPermit(effect)))
-
-    const before = (conversationId: ConversationId, message: Message) =>
-      findInput(store, receipts, conversationId, message)
-
-    const start = Effect.fnUntraced(function* (conversationId: ConversationId, { author, inputId, text }: Message) {
-      yield* Effect.scoped(conversations.open(conversationId, { title: titleOf(text) }))
-      const run = yield* runtime.start(supportAgent, text, {
-        conversationId,
-        conversationKey,
-        inputId,
-        author,
-        // Two starts with one input are one run.
-        runId: RunId.make(derive("input", inputId)),
-        compaction,
-        streaming: true
-      })
-      yield* runs.lookAfter(conversationId, run)
-      return { as: "started" as const, inputId, runId: run.runId }
-    }, Effect.provide(services))
-
-    const offer = Effect.fnUntraced(function* (
-      kind: "steer" | "queue",
+    const started = <E extends { readonly message: string }>(
       conversationId: ConversationId,
-      { author, inputId, text }: Message
-    ) {
-      const options: OfferOptions = { author, inputId }
-      const offered = yield* kind === "steer"
-        ? queues.steer(conversationId, text, options)
-        : queues.followUp(conversationId, text, options)
-      if (offered._tag === "NotRunning") return undefined
-      yield* receipts.follow(offered.receipt, text)
-      return { as: kind === "steer" ? ("steered" as const) : ("queued" as const), inputId }
-    })
+      { inputId }: Message,
+      run: RunHandle<E>
+    ): Effect.Effect<Sent> =>
+      Effect.as(runs.lookAfter(conversationId, run), { as: "started", inputId, runId: run.runId })
 
-    /** Offers it to the run that goes on, else starts one; of two that begin in between, the other one takes it. */
-    const offerOrStart = Effect.fnUntraced(function* (
-      kind: "steer" | "queue",
+    const accepted = ({ inputId, text }: Message, receipt: Receipt): Effect.Effect<Sent> =>
+      Effect.as(receipts.follow(receipt, text), { as: wayOf(receipt.kind), inputId })
+
+    const say = Effect.fnUntraced(function* (
       conversationId: ConversationId,
-      message: Message
+      message: Message,
+      onBusy: "steer" | "queue" | "reject"
     ) {
-      let other: RunId | undefined
-      while (true) {
-        const offered = yield* offer(kind, conversationId, message)
-        if (offered !== undefined) return offered
-        const started = yield* Effect.result(start(conversationId, message))
-        if (started._tag === "Success") return started.success
-        const { failure } = started
-        // The same run twice takes nothing in, and will not.
-        if (failure._tag !== "ConversationBusy" || failure.runId === other) return yield* failure
-        other = failure.runId
+      const { author, inputId, text } = message
+      const creation = { title: titleOf(text) }
+      const options = { conversationId, conversationKey, inputId, author, creation, compaction, streaming: true }
+      if (onBusy === "reject") {
+        return yield* started(conversationId, message, yield* runtime.start(supportAgent, text, options))
       }
-    })
+      const kind = onBusy === "steer" ? "steering" : "follow-up"
+      const said = yield* runtime.offerOrStart(kind, supportAgent, text, options)
+      return yield* said._tag === "Accepted"
+        ? accepted(message, said.receipt)
+        : started(conversationId, message, said.run)
+    }, Effect.provide(services))
 
     return Sending.of({
       send: Effect.fn("Sending.send")((conversationId, message, onBusy) =>
-        inTurn(
-          conversationId,
-          Effect.gen(function* () {
-            const known = yield* before(conversationId, message)
-            if (known !== undefined) return known
-            const sending =
-              onBusy === "reject" ? start(conversationId, message) : offerOrStart(onBusy, conversationId, message)
-            return yield* Effect.catch(sending, (error): Effect.Effect<never, Busy | Refused | Unavailable> =>
-              error._tag === "ConversationBusy" ? Effect.fail(busy) : refusedOrUnavailable(error)
-            )
-          })
+        Effect.catch(
+          say(conversationId, message, onBusy),
+          (error): Effect.Effect<Sent, Busy | Refused | Unavailable> => {
+            if (error._tag === "InputExists") return sentBefore(error)
+            return error._tag === "ConversationBusy" ? Effect.fail(busy) : refusedOrUnavailable(error)
+          }
         )
       ),
-      steer: Effect.fn("Sending.steer")((conversationId, message) =>
-        inTurn(
-          conversationId,
-          Effect.gen(function* () {
-            yield* ofStore(store.tail({ conversationId }))
-            const known = yield* before(conversationId, message)
-            if (known !== undefined) return known
-            const offered = yield* Effect.catch(offer("steer", conversationId, message), refusedOrUnavailable)
-            return offered ?? (yield* new NothingRuns({ message: "no run goes on: send it as a message" }))
-          })
+      steer: Effect.fn("Sending.steer")(function* (conversationId, message) {
+        const { author, inputId, text } = message
+        yield* ofStore(store.tail({ conversationId }))
+        const offered = yield* Effect.catch(
+          queues.steer(conversationId, text, { author, inputId }),
+          refusedOrUnavailable
         )
-      )
+        if (offered._tag === "Accepted") return yield* accepted(message, offered.receipt)
+        return yield* new NothingRuns({ message: "no run goes on: send it as a message" })
+      })
     })
   })
 )
+
+// --- internal ---
+
+const wayOf = (kind: InputExists["kind"]): Sent["as"] =>
+  kind === "steering" ? "steered" : kind === "follow-up" ? "queued" : "started"
+
+/** A message that is there already was delivered again, unless it says something else. */
+const sentBefore = ({ inputId, kind, message, runId, words }: InputExists): Effect.Effect<Sent, Refused> =>
+  words === "other"
+    ? Effect.fail(new Refused({ reason: "InputConflict", message }))
+    : Effect.succeed({ as: wayOf(kind), inputId, runId })

@@ -14,6 +14,7 @@ import type { RunEvent } from "@colloquy/capabilities/RunEvent"
 import * as RunGate from "../RunGate.ts"
 import * as Budgeting from "./budgeting.ts"
 import { summariesOf } from "./chat.ts"
+import { findInput, type OnceInput } from "./knownInput.ts"
 import { handoffsFrom } from "./hosts.ts"
 import type { Restore } from "./launch.ts"
 import { usageAttributes, withSpan } from "./spans.ts"
@@ -121,8 +122,10 @@ export const assemble = Effect.fnUntraced(function* <E>(
       return Effect.tap(found, ({ model }) => Effect.sync(() => tracked?.changed({ agent: name, model })))
     }
   })
+  const mask = options.mask ?? host.mask
   return {
     context,
+    find: (input: OnceInput) => findInput(journal.records(), input, mask),
     finish: <E2>(loop: Effect.Effect<AgentLoop.Stopped, E2>) =>
       finish(
         context,

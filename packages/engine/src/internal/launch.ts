@@ -16,6 +16,7 @@ import * as RunEvents from "./runEvents.ts"
 export interface Begun<E, A> {
   readonly runId: RunId
   readonly pass: RunGate.Pass
+  readonly find: RunGate.FindInput
   readonly commands: Pick<RunHandle<E, A>, "steer" | "followUp">
   /** The rest of it; gives a result also when it is interrupted. */
   readonly result: Effect.Effect<RunResult<A>, E>
@@ -40,7 +41,7 @@ export const launch = Effect.fnUntraced(function* <E, A, EB, R>(
     const stop = Effect.asVoid(Fiber.interrupt(self))
     return Effect.scoped(
       Effect.flatMap(begin(Effect.interruptible, events.publish), (run) => {
-        run.pass.begun(run.runId, stop)
+        run.pass.begun(run.runId, stop, run.find)
         Deferred.doneUnsafe(begun, Effect.succeed(run))
         return Effect.exit(run.result)
       })

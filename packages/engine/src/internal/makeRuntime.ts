@@ -9,6 +9,7 @@ import type { Agent } from "../Agent.ts"
 import * as Agents from "../Agents.ts"
 import * as RunGate from "../RunGate.ts"
 import { backgroundNamed, hostNamed, hostsOf } from "./hosts.ts"
+import { offerOrStart } from "./offering.ts"
 import { recoverable } from "./recovering.ts"
 import { cancelSuspended, decideRun, openApprovals, resumeRun } from "./resuming.ts"
 import { AgentRuntime } from "./runtime.ts"
@@ -65,6 +66,11 @@ export const make = Effect.fnUntraced(function* (storage: Storage | undefined) {
   return AgentRuntime.of({
     start: (agent, input, options = {}) =>
       withSpan("AgentRuntime.start", {})(startRun(parts, tasks, agent, input, options)),
+    offerOrStart: (kind, agent, input, options) =>
+      withSpan(
+        "AgentRuntime.offerOrStart",
+        {}
+      )(offerOrStart(parts, kind, input, options, startRun(parts, tasks, agent, input, options))),
     startResume: (agents, conversationId, options = {}) =>
       withSpan("AgentRuntime.resume", {})(resumeRun(parts, tasks, resumerOf(agents), conversationId, options)),
     startDecide: (agents, conversationId, decisions, options = {}) =>

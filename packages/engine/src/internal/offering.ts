@@ -1,14 +1,12 @@
 /** Input for the run that goes on, or else for one of its own. */
-import * as CommandQueues from "@colloquy/capabilities/CommandQueues"
-import type { Input } from "@colloquy/session/Input"
+import type { Kind, OfferError, Receipt } from "@colloquy/capabilities/CommandQueues"
+import * as Input from "@colloquy/session/Input"
 import type * as Data from "effect/Data"
 import * as Effect from "effect/Effect"
-import type * as Scope from "effect/Scope"
-import type { Agent } from "../Agent.ts"
 import type { ConversationBusy } from "../AgentError.ts"
-import type { RunFailure, RunHandle, RunOptions, StartError } from "../Run.ts"
-import { AgentRuntime } from "./runtime.ts"
-import { decodeConversationId } from "./shared.ts"
+import type { RunFailure, RunHandle, RunOptions } from "../Run.ts"
+import { onceOf } from "./starting.ts"
+import { decodeConversationId, type Parts } from "./shared.ts"
 
 /**
  * What became of an input that is for a run that goes on, if there is one.
@@ -16,45 +14,43 @@ import { decodeConversationId } from "./shared.ts"
  * @category models
  * @since 0.1.0
  */
-export type SteeredOrStarted<E, A> = Data.TaggedEnum<{
-  Steered: { readonly receipt: CommandQueues.Receipt }
+export type AcceptedOrStarted<E, A> = Data.TaggedEnum<{
+  Accepted: { readonly receipt: Receipt }
   Started: { readonly run: RunHandle<RunFailure<E>, A> }
 }>
 
-/**
- * Says something to the conversation's run if one goes on, else starts one with it: there is no moment in which the input
- * belongs to neither.
- *
- * @category running
- * @since 0.1.0
- */
-export const steerOrRun = <E, R, A>(
-  agent: Agent<E, R, A>,
-  input: Input,
-  options: RunOptions & { readonly conversationId: string }
-): Effect.Effect<
-  SteeredOrStarted<E, A>,
-  StartError | CommandQueues.OfferError | E,
-  AgentRuntime | CommandQueues.CommandQueues | Exclude<R, Scope.Scope>
-> =>
-  Effect.gen(function* () {
-    const runtime = yield* AgentRuntime
-    const queues = yield* CommandQueues.CommandQueues
-    const conversationId = yield* decodeConversationId(options.conversationId)
-    let busy: ConversationBusy | undefined
-    while (true) {
-      const { author, inputId } = options
-      const offered = yield* queues.steer(conversationId, input, { author, inputId })
-      if (offered._tag === "Accepted") return { _tag: "Steered", receipt: offered.receipt }
-      // None goes on: starting waits for one that ends. If another begins first, that one takes it.
-      const started = yield* Effect.result(runtime.start(agent, input, options))
-      if (started._tag === "Success") return { _tag: "Started", run: started.success }
-      const { failure } = started
-      // The same run twice: it takes nothing in from these queues, and will not.
-      if (!isBusy(failure) || failure.runId === busy?.runId) return yield* Effect.fail(failure)
-      busy = failure
+/** Offers an input to the run that goes on; `start` starts one with it. Of two that begin in between the other takes it. */
+export const offerOrStart = Effect.fnUntraced(function* <E, R, E2, A>(
+  { gate, queues }: Parts,
+  kind: Kind,
+  input: Input.Input,
+  options: RunOptions & { readonly conversationId: string },
+  start: Effect.Effect<RunHandle<RunFailure<E>, A>, E2 | ConversationBusy, R>
+): Effect.fn.Return<
+  AcceptedOrStarted<E, A>,
+  E2 | ConversationBusy | OfferError | Effect.Error<ReturnType<typeof decodeConversationId>>,
+  R
+> {
+  const conversationId = yield* decodeConversationId(options.conversationId)
+  const once = onceOf(options, conversationId, yield* Input.toMessage(input))
+  const offer = kind === "steering" ? queues.steer : queues.followUp
+  const { author, inputId } = options
+  let busy: ConversationBusy | undefined
+  while (true) {
+    // What the run has, or is about to begin with, it is not told again: starting says so.
+    if (once === undefined || !gate.knows(once)) {
+      const offered = yield* offer(conversationId, input, { author, inputId })
+      if (offered._tag === "Accepted") return { _tag: "Accepted", receipt: offered.receipt }
     }
-  })
+    // None goes on: starting waits for one that ends. If another begins first, that one takes it.
+    const started = yield* Effect.result(start)
+    if (started._tag === "Success") return { _tag: "Started", run: started.success }
+    const { failure } = started
+    // The same run twice: it takes nothing in from these queues, and will not.
+    if (!isBusy(failure) || failure.runId === busy?.runId) return yield* Effect.fail(failure)
+    busy = failure
+  }
+})
 
 // --- internal ---
 

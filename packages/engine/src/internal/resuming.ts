@@ -244,7 +244,7 @@ const goOn = Effect.fnUntraced(function* <E, R, A, EC>(
       const result = run
         .finish(restore(AgentLoop.resume(run.context, decision)))
         .pipe(Effect.flatMap(withValue(resumer.output(agent))))
-      return { runId, pass: place.pass, commands: place.commands, result }
+      return { runId, pass: place.pass, find: run.find, commands: place.commands, result }
     })
   return yield* launch(parts.scope, options, (restore, publish) =>
     Effect.flatMap(enter(parts, restore, conversationId, loading), (place) => begin(restore, place, publish))

@@ -1,4 +1,5 @@
 /** The service that runs agents. */
+import type { Kind, OfferError } from "@colloquy/capabilities/CommandQueues"
 import type { ConversationId } from "@colloquy/session/Ids"
 import type { IllegalRecord } from "@colloquy/session/IllegalRecord"
 import type { Input } from "@colloquy/session/Input"
@@ -13,6 +14,7 @@ import type { ConversationBusy, InvalidId, InvalidOption } from "../AgentError.t
 import type * as Agents from "../Agents.ts"
 import type { ApprovalRequest, Decision } from "../Approvals.ts"
 import type { DecideError, ResumeError, ResumeOptions, RunFailure, RunHandle, RunOptions, StartError } from "../Run.ts"
+import type { AcceptedOrStarted } from "./offering.ts"
 
 /**
  * Runs agents.
@@ -29,6 +31,13 @@ export class AgentRuntime extends Context.Service<
       input: Input,
       options?: RunOptions
     ) => Effect.Effect<RunHandle<RunFailure<E>, A>, StartError | E, Exclude<R, Scope.Scope>>
+    /** Offers an input to the conversation's run if one goes on, else starts one with it. */
+    readonly offerOrStart: <E, R, A>(
+      kind: Kind,
+      agent: Agent<E, R, A>,
+      input: Input,
+      options: RunOptions & { readonly conversationId: string }
+    ) => Effect.Effect<AcceptedOrStarted<E, A>, StartError | OfferError | E, Exclude<R, Scope.Scope>>
     /** Goes on with an unfinished run, under its id; returns once that is stored. */
     readonly startResume: <E, R, A>(
       agents: Agents.Source<E, R, A>,

@@ -1,6 +1,6 @@
 /** How a run begins: with an input. */
 import * as Tokens from "@colloquy/capabilities/Tokens"
-import { RunId } from "@colloquy/session/Ids"
+import { type ConversationId, RunId } from "@colloquy/session/Ids"
 import * as Input from "@colloquy/session/Input"
 import type { Mode } from "@colloquy/session/Payload"
 import type * as Seams from "@colloquy/session/Seams"
@@ -19,6 +19,7 @@ import * as RunEnd from "../RunEnd.ts"
 import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
 import { backgroundNamed } from "./hosts.ts"
+import { findStart, type OnceInput, runIdOf } from "./knownInput.ts"
 import { launch } from "./launch.ts"
 import { withValue } from "./running.ts"
 import {
@@ -63,20 +64,26 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
   }
   yield* checkLimits(options)
   if (options.mode === "") return yield* new InvalidOption({ option: "mode", value: '""', reason: "it is empty" })
-  const runId = yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
   const named = options.conversationId === undefined ? undefined : yield* decodeConversationId(options.conversationId)
   // With a history of its own a run leaves the store alone.
   const conversationId = options.history === undefined ? named : undefined
+  const once = onceOf(options, conversationId, message)
+  const runId =
+    once === undefined
+      ? yield* decodeId("run id", RunId, options.runId ?? `run-${randomUUID()}`)
+      : runIdOf(once.inputId)
   const storage = conversationId === undefined ? undefined : yield* storageOf(parts, conversationId)
   const seams = yield* seamsOf(parts)
   return yield* launch(parts.scope, options, (restore, publish) =>
     Effect.gen(function* () {
-      const place = yield* enter(parts, restore, named, runId)
+      const place = yield* Effect.catchTag(enter(parts, restore, named, runId), "ConversationBusy", (busy) =>
+        Effect.fail((once === undefined ? undefined : parts.gate.find(once)) ?? busy)
+      )
       const host = yield* restore(runner.host)
       const writer =
         storage === undefined || conversationId === undefined
           ? undefined
-          : yield* restore(storage.conversations.open(conversationId))
+          : yield* restore(storage.conversations.open(conversationId, options.creation))
       const history = Effect.isEffect(options.history) ? yield* restore(options.history) : options.history
       const journal = journalOf(writer, options.persistence ?? host.persistence, history)
       const turn = turnOf(runId, storedMode ?? host.mode, host, journal, options)
@@ -91,6 +98,10 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
         publish
       })
       const { context } = run
+      if (once !== undefined && storage !== undefined) {
+        const known = run.find(once) ?? (yield* restore(findStart(storage.store, once, options.mask ?? host.mask)))
+        if (known !== undefined) return yield* known
+      }
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
       yield* restore(tasks.reconcile(context, (agent) => backgroundNamed([Effect.succeed(host)], agent)))
@@ -102,10 +113,20 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
         ),
         Effect.flatMap(withValue(runner.output))
       )
-      return { runId, pass: place.pass, commands: place.commands, result }
+      return { runId, pass: place.pass, find: run.find, commands: place.commands, result }
     })
   )
 })
+
+/** An input that starts no more than one run: it has an id, is stored, and nobody has named its run. */
+export const onceOf = (
+  { history, inputId, runId }: RunOptions,
+  conversationId: ConversationId | undefined,
+  message: Prompt.UserMessageEncoded
+): OnceInput | undefined =>
+  runId !== undefined || inputId === undefined || conversationId === undefined || history !== undefined
+    ? undefined
+    : { conversationId, inputId, message }
 
 // --- internal ---
 
