@@ -26,7 +26,7 @@ export const layer = ScriptedModel.layerOf(
         : `You said ${countOf(last)} words`
     return ScriptedModel.text(`${answer}; I remember ${turns} of your messages. (offline model)`)
   },
-  { provider: "offline", model: "offline-1" }
+  { provider: "offline", model: "offline-1", keep: 0 }
 )
 
 // --- internal ---

@@ -4,15 +4,10 @@
  */
 import * as ScriptedModel from "@colloquy/engine/testing/ScriptedModel"
 import * as AiError from "effect/ai/AiError"
-import * as LanguageModel from "effect/ai/LanguageModel"
-import * as Model from "effect/ai/Model"
 import type * as Prompt from "effect/ai/Prompt"
 import type * as Response from "effect/ai/Response"
-import * as Context from "effect/Context"
 import type * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
-import * as Layer from "effect/Layer"
-import * as Stream from "effect/Stream"
 import * as OfflineAnswer from "./OfflineAnswer.ts"
 import * as OfflineTurn from "./OfflineTurn.ts"
 
@@ -21,31 +16,18 @@ export interface Options {
   readonly pause?: Duration.Input | undefined
 }
 
-export const layer = ({ pause = "20 millis" }: Options = {}): Layer.Layer<
-  LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName
-> =>
-  Layer.effectContext(
-    Effect.gen(function* () {
-      const model = yield* LanguageModel.make({
-        generateText: (request) => {
-          const { failure, parts } = respond(request)
-          return failure === undefined ? Effect.succeed([...parts]) : Effect.fail(failure)
-        },
-        streamText: (request) => {
-          const { failure, parts } = respond(request)
-          return Stream.fromIterable(ScriptedModel.split(parts, pieceLength)).pipe(
-            Stream.mapEffect((piece) =>
-              isSaid(piece) ? Effect.delay(Effect.succeed(piece), pause) : Effect.succeed(piece)
-            ),
-            Stream.concat(failure === undefined ? Stream.empty : Stream.fail(failure))
-          )
-        }
-      })
-      return Context.make(LanguageModel.LanguageModel, model).pipe(
-        Context.add(Model.ProviderName, "offline"),
-        Context.add(Model.ModelName, "offline-1")
-      )
-    })
+export const layer = ({ pause = "20 millis" }: Options = {}) =>
+  ScriptedModel.layerOf(
+    ({ prompt, toolNames }) => {
+      const { failure, parts } = respond(prompt, toolNames)
+      const pieces = ScriptedModel.split(parts, pieceLength)
+      return ScriptedModel.chunks([
+        ...pieces.flatMap((piece) => (isSaid(piece) ? [Effect.sleep(pause), piece] : [piece])),
+        ...(failure === undefined ? [] : [Effect.fail(failure)])
+      ])
+    },
+    // Nobody asks what it was sent, and it is asked for as long as the desk runs.
+    { provider: "offline", model: "offline-1", keep: 0 }
   )
 
 // --- internal ---
@@ -61,10 +43,10 @@ interface Responding {
   readonly failure?: AiError.AiError
 }
 
-const respond = ({ prompt, tools }: LanguageModel.ProviderOptions): Responding => {
+const respond = (prompt: Prompt.Prompt, toolNames: ReadonlyArray<string>): Responding => {
   const input = tokensOf(JSON.stringify(prompt.content))
   // The agent has tools. Whoever asks without any wants old history summed up.
-  if (tools.length === 0) {
+  if (toolNames.length === 0) {
     return { parts: spoken({ reasoning: "", text: summary(prompt), calls: [] }, input) }
   }
   const turn = OfflineTurn.read(prompt.content)

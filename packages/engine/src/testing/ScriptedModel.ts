@@ -58,7 +58,7 @@ export interface Chunks {
 export type Chunk = Response.StreamPartEncoded | Effect.Effect<unknown, AiError.AiError>
 
 /**
- * The requests that the model was sent, in order; for assertions.
+ * The requests that the model was sent, in order, as many as are kept; for assertions.
  *
  * @category services
  * @since 0.1.0
@@ -76,6 +76,11 @@ export interface Options {
   readonly provider?: string | undefined
   /** Recorded as the model of responses (default `scripted-1`). */
   readonly model?: string | undefined
+  /**
+   * How many requests {@link Requests} has, the last ones (default: all). A request holds its whole prompt: a process that
+   * goes on for long, such as a demonstration without a network, keeps 0.
+   */
+  readonly keep?: number | undefined
 }
 
 /**
@@ -98,15 +103,17 @@ export const layer = (
  */
 export const layerOf = (
   turnOf: (request: Request) => Turn | undefined,
-  { model = "scripted-1", provider = "scripted" }: Options = {}
+  { keep = Number.POSITIVE_INFINITY, model = "scripted-1", provider = "scripted" }: Options = {}
 ): Layer.Layer<LanguageModel.LanguageModel | Model.ProviderName | Model.ModelName | Requests> =>
   Layer.effectContext(
     Effect.gen(function* () {
       const requests: Array<Request> = []
+      let asked = 0
       const answer = ({ prompt, toolChoice, tools }: LanguageModel.ProviderOptions) =>
         Effect.suspend(() => {
-          const request = { prompt, toolChoice, toolNames: tools.map(({ name }) => name), call: requests.length }
+          const request = { prompt, toolChoice, toolNames: tools.map(({ name }) => name), call: asked++ }
           requests.push(request)
+          if (requests.length > keep) requests.shift()
           const turn = turnOf(request)
           if (turn === undefined) return Effect.fail(exhausted(request.call))
           return typeof turn === "function" ? turn(request) : Effect.succeed(turn)
