@@ -135,7 +135,8 @@ export const layer: Layer.Layer<LedgerStore | Tenants, never, LedgerDriver> = La
 )
 
 /**
- * A store in which every verb sees only one tenant's ledgers: the same key of two tenants names two.
+ * A store in which every verb sees only one tenant's ledgers: the same key of two tenants names two. What stands over it
+ * is built for the tenant alone, as `ConversationStore.withTenant` says.
  *
  * @category layers
  * @since 0.1.0

@@ -259,6 +259,25 @@ export const layer = (options: Options = {}): Layer.Layer<ConversationStore | Te
  * ConversationStore.withTenant(TenantId.make("acme")).pipe(Layer.provide(SqliteStorage.layer({ filename })))
  * ```
  *
+ * **Gotchas**
+ *
+ * A layer is built once for all who name it: `Conversations.layer` over two tenants' stores would be the first one's writers
+ * for both. What stands over a tenant's store is built for that tenant alone, by `Layer.fresh` around all of it; what
+ * tenants share, the database and the model, stays outside.
+ *
+ * **Example** (A runtime for each tenant of one database)
+ *
+ * ```ts
+ * const runtimeOf = (tenant: TenantId) =>
+ *   Layer.fresh(AgentRuntime.layer.pipe(Layer.provideMerge(ConversationStore.withTenant(tenant))))
+ *
+ * const tenants = yield* LayerMap.make(runtimeOf, { idleTimeToLive: "1 hour" })
+ *
+ * yield* AgentRuntime.run(desk, "Where is A1?", { conversationId: "ticket-42" }).pipe(
+ *   Effect.provide(tenants.get(TenantId.make("acme")))
+ * )
+ * ```
+ *
  * @category layers
  * @since 0.1.0
  */

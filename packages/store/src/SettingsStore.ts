@@ -101,7 +101,8 @@ export const layer: Layer.Layer<SettingsStore | Tenants, never, SettingsDriver> 
 )
 
 /**
- * A store in which every verb sees only one tenant's settings: the same id of two tenants names two.
+ * A store in which every verb sees only one tenant's settings: the same id of two tenants names two. What stands over it
+ * is built for the tenant alone, as `ConversationStore.withTenant` says.
  *
  * @category layers
  * @since 0.1.0
