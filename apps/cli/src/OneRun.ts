@@ -39,7 +39,7 @@ export const find = Effect.fnUntraced(function* (conversationId: ConversationId,
   const candidates: Array<RunId> = []
   yield* Stream.runForEach(store.read({ conversationId, verify: false }), ({ payload }) =>
     Effect.sync(() => {
-      const facts = Payload.facts(payload)
+      const facts = Payload.legible(payload)
       if (facts._tag !== "RunStarted") return
       runs++
       if (facts.runId.startsWith(beginning)) candidates.push(facts.runId)
@@ -49,7 +49,7 @@ export const find = Effect.fnUntraced(function* (conversationId: ConversationId,
   if (runId === undefined) return yield* new RunAbsent({ conversationId, beginning, candidates, runs })
   const approvals = new Set<ApprovalId>()
   return Stream.filter(store.read({ conversationId }), ({ payload }) => {
-    const facts = Payload.facts(payload)
+    const facts = Payload.legible(payload)
     if (facts._tag === "ApprovalRequested" && facts.runId === runId) approvals.add(facts.approvalId)
     // A decision names its request only.
     if (facts._tag === "ApprovalResolved") return approvals.has(facts.approvalId)

@@ -51,7 +51,7 @@ export class Statistics {
       sum.records++
       sum.bytes += bytes
     }
-    const facts = Payload.facts(payload)
+    const facts = Payload.legible(payload)
     if (facts._tag === "RunStarted") starts.set(facts.runId, at)
     if (facts._tag !== "RunEnded") return
     const { outcome, runId, usage } = facts

@@ -36,7 +36,7 @@ describe("a server that is killed", () => {
       assert.deepStrictEqual(before, shown.records)
 
       const { runId } = yield* again.talk.resume({ params })
-      assert.strictEqual(runId, "input/m2")
+      assert.strictEqual(runId, "29c1b289/input/m2")
       // A page that was open all the time joins behind what it has seen.
       const { records } = yield* updatesOf(again, ticket, shown.cursor.sequence).pipe(
         Stream.scan(() => ({ ...shown, coming: undefined }), ConversationView.fold),

@@ -45,7 +45,10 @@ describe("a message", () => {
       Effect.gen(function* () {
         const send = client.talk.send({ params, payload: { text: "orders of Ada", inputId: "m1", onBusy: "steer" } })
         const answers = yield* Effect.all([send, send, send], { concurrency: "unbounded" })
-        assert.deepStrictEqual(new Set(answers.map(({ as, runId }) => `${as} ${runId}`)), new Set(["started input/m1"]))
+        assert.deepStrictEqual(
+          new Set(answers.map(({ as, runId }) => `${as} ${runId}`)),
+          new Set(["started ca0df2c9/input/m1"])
+        )
         yield* viewUntil(client, ticket, hasRested(1))
         assert.strictEqual((yield* send).as, "started")
         const records = yield* client.conversations.records({ params, query: {} })

@@ -31,11 +31,11 @@ describe("an input that has started a run", () => {
   it.effect("starts no second one, three times, also in another process; other words are another input", () => {
     const database = MemoryDatabase.make()
     const process = () => Layer.mergeAll(processOver(database), handlers(), says("Hi."))
-    const known = { kind: "user", runId: "input/m1", sequence: 3, words: "same" } as const
+    const known = { kind: "user", runId: "ca0df2c9/input/m1", sequence: 3, words: "same" } as const
     return Effect.gen(function* () {
       yield* Effect.gen(function* () {
         const { runId } = yield* AgentRuntime.run(desk, "Hello", first)
-        assert.strictEqual(runId, "input/m1")
+        assert.strictEqual(runId, "ca0df2c9/input/m1")
         assert.deepStrictEqual(yield* refusal(AgentRuntime.run(desk, "Hello", first)), known)
       }).pipe(Effect.provide(process()))
       yield* Effect.gen(function* () {
@@ -94,13 +94,16 @@ describe("an input that has started a run", () => {
   it.effect("is run again, after a failure, under an id of its caller's", () =>
     Effect.gen(function* () {
       yield* Effect.exit(AgentRuntime.run(desk, "Hello", first))
-      assert.deepInclude(yield* refusal(AgentRuntime.run(desk, "Hello", first)), { runId: "input/m1", words: "same" })
+      assert.deepInclude(yield* refusal(AgentRuntime.run(desk, "Hello", first)), {
+        runId: "ca0df2c9/input/m1",
+        words: "same"
+      })
       const again = yield* AgentRuntime.run(desk, "Hello", { ...first, runId: "second try" })
       assert.strictEqual(again.text, "Hi.")
       const starts = (yield* payloads).flatMap((payload) => (payload._tag === "RunStarted" ? [payload] : []))
       assert.deepStrictEqual(
         starts.map(({ runId, workKey }) => `${runId}: ${workKey}`),
-        ["input/m1: m1", "second try: m1"]
+        ["ca0df2c9/input/m1: m1", "second try: m1"]
       )
     }).pipe(
       Effect.provide([

@@ -24,8 +24,14 @@ export interface OnceInput {
 /** An input's id as part of another one: what is no id makes none, but its digest does. */
 export const inputName = (inputId: string): string => (idFault(inputId) === undefined ? inputId : Digest.text(inputId))
 
-/** The run that an input starts, unless its caller names another: the same input is the same run, in every process. */
-export const runIdOf = (inputId: string): RunId => RunId.make(derive("input", inputName(inputId.toWellFormed())))
+/**
+ * The run that an input starts, unless its caller names another: the same input is the same run, in every process. People
+ * name runs by their first characters, and the ids of one source's inputs often begin with the same ones.
+ */
+export const runIdOf = (inputId: string): RunId => {
+  const name = inputName(inputId.toWellFormed())
+  return RunId.make(derive(Digest.text(name).slice(0, 8), "input", name))
+}
 
 /** What an input says, so that it can be compared. */
 export const wordsOf = (message: Prompt.UserMessageEncoded): string =>
@@ -39,7 +45,7 @@ export const findInput = (
 ): InputExists | undefined => {
   const name = inputId.toWellFormed()
   for (const { payload, sequence } of records.toReversed()) {
-    const facts = Payload.facts(payload)
+    const facts = Payload.legible(payload)
     if (facts._tag !== "InputRecorded" || facts.kind === "background" || facts.inputId !== name) continue
     const { kind, runId } = facts
     const words = payload._tag === "InputRecorded" ? comparison(payload, message, mask) : "redacted"

@@ -126,7 +126,7 @@ const isOf = (runId: RunId) => {
 const isStartOf =
   (runId: RunId) =>
   ({ payload }: CanonicalRecord): boolean => {
-    const facts = Payload.facts(payload)
+    const facts = Payload.legible(payload)
     return facts._tag === "RunStarted" && facts.runId === runId
   }
 

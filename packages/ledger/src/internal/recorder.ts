@@ -147,7 +147,7 @@ const reportedLate = (log: Stream.Stream<CanonicalRecord, unknown>): Effect.Effe
   const take = ({ payload }: CanonicalRecord): boolean => {
     const runId = TurnReport.runOf(payload)
     if (runId !== undefined) runIds.add(runId)
-    return "runId" in Payload.facts(payload)
+    return "runId" in Payload.legible(payload)
   }
   return Effect.as(Stream.runDrain(Stream.takeUntil(log, take)), runIds)
 }
