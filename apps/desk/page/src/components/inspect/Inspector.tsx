@@ -1,7 +1,7 @@
 /**
  * The right of the page: what lies behind the conversation, for whoever operates the agent.
  */
-import { Tabs } from "radix-ui"
+import * as Tabs from "@radix-ui/react-tabs"
 import { useMemo, useState } from "react"
 import * as RunSpans from "../../charts/RunSpans.ts"
 import { start } from "../../api/Desk.ts"

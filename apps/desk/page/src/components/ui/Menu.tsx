@@ -2,7 +2,7 @@
  * A menu behind a button.
  */
 import { Ellipsis } from "lucide-react"
-import { DropdownMenu } from "radix-ui"
+import * as DropdownMenu from "@radix-ui/react-dropdown-menu"
 import { createContext, type ReactNode, useContext, useRef } from "react"
 
 type Action = () => void
