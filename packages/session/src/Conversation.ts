@@ -150,7 +150,7 @@ const isRedacted = (record: CanonicalRecord, tag: Payload.Written["_tag"]): bool
   record.payload._tag === "Redacted" && record.payload.facts._tag === tag
 
 const apply = (state: ConversationState, record: CanonicalRecord): Evolved => {
-  const facts: Exclude<Payload.Payload, Payload.Redacted> | Payload.Facts = Payload.legible(record.payload)
+  const facts = Payload.legible(record.payload)
   switch (facts._tag) {
     case "ConversationCreated":
     case "MetadataChanged":

@@ -138,11 +138,18 @@ export const redact = (payload: Payload): Redacted =>
 /**
  * What can still be read of a payload: all of it, or what a redaction has left.
  *
+ * @category models
+ * @since 0.1.0
+ */
+export type Legible = Exclude<Payload, Redacted> | Facts
+
+/**
+ * Gives what can still be read of a payload.
+ *
  * @category redaction
  * @since 0.1.0
  */
-export const legible = (payload: Payload): Exclude<Payload, Redacted> | Facts =>
-  payload._tag === "Redacted" ? payload.facts : payload
+export const legible = (payload: Payload): Legible => (payload._tag === "Redacted" ? payload.facts : payload)
 
 // --- internal ---
 

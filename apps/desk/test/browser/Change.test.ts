@@ -1,5 +1,5 @@
 import { assert, describe } from "vitest"
-import { begin, idOf, it, recordsOf } from "./desk.ts"
+import { begin, idOf, it, recordsOf, type Tab } from "./desk.ts"
 
 describe("a message", () => {
   it("is where a fork begins: the fork has what came before, and goes its own way", async ({ desk, open }) => {
@@ -65,3 +65,39 @@ it("two tabs show one conversation, and what is said in one is answered in both"
     await tab.sees("Not read: the run was stopped.")
   }
 })
+
+it("a tab that nobody looks at gives its connections back, and shows what was missed when somebody does", async ({
+  open
+}) => {
+  const hidden = await open()
+  await begin(hidden, "where is A-1009?")
+  await hidden.is("Idle")
+  const other = await open({ url: hidden.page.url() })
+  await other.sees("PA737336")
+  await hidden.page.clock.install()
+  const lines = new Set(["/api/runs/events", `/api/conversations/${encodeURIComponent(idOf(hidden))}/events`])
+  const closed = new Promise<void>((resolve) => {
+    hidden.page.on("requestfailed", (request) => {
+      lines.delete(new URL(request.url()).pathname)
+      if (lines.size === 0) resolve()
+    })
+  })
+  await look(hidden, "hidden")
+  await hidden.page.clock.fastForward(5000)
+  await closed
+  await other.say("orders of Ada")
+  await other.sees("A-1001")
+  await other.is("Idle")
+  assert.strictEqual(await hidden.page.getByText("orders of Ada").count(), 0)
+  await look(hidden, "visible")
+  await hidden.sees("orders of Ada")
+  await hidden.sees("A-1001")
+  await hidden.is("Idle")
+})
+
+/** Shows the page to somebody, or to nobody, as far as its scripts can tell. */
+const look = ({ page }: Tab, state: DocumentVisibilityState): Promise<void> =>
+  page.evaluate((state) => {
+    Object.defineProperty(document, "visibilityState", { value: state, configurable: true })
+    document.dispatchEvent(new Event("visibilitychange"))
+  }, state)

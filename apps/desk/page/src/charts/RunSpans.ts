@@ -1,8 +1,8 @@
 /**
  * When the model and the tools of a run were at work.
  */
+import * as Payload from "@colloquy/session/Payload"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import * as Said from "../timeline/Said.ts"
 
 /** One call. Times are UTC milliseconds; without `end` it goes on or was cut off. */
 export interface Span {
@@ -18,7 +18,7 @@ export interface Span {
 export const runIds = (records: ReadonlyArray<CanonicalRecord>): ReadonlyArray<string> => {
   const ids = new Set<string>()
   for (const record of records) {
-    const said = Said.of(record)
+    const said = Payload.legible(record.payload)
     if ("runId" in said) ids.add(said.runId)
   }
   return [...ids]
@@ -42,7 +42,7 @@ export const ofRun = (records: ReadonlyArray<CanonicalRecord>, runId: string): R
   }
   for (const record of records) {
     const { at, sequence } = record
-    const said = Said.of(record)
+    const said = Payload.legible(record.payload)
     if (said._tag === "ApprovalResolved") close(said.approvalId, at, said.decision === "denied")
     if (!("runId" in said) || said.runId !== runId) continue
     if (said._tag === "ModelResponded") {

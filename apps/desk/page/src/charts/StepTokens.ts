@@ -1,8 +1,8 @@
 /**
  * How many tokens each model call was given and gave, and where the history was compacted between them.
  */
+import * as Payload from "@colloquy/session/Payload"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
-import * as Said from "../timeline/Said.ts"
 
 /** One model call. What the provider did not report counts as 0. */
 export interface StepUse {
@@ -30,7 +30,7 @@ export const fromRecords = (
   const marks: Array<Mark> = []
   for (const record of records) {
     const { at, sequence } = record
-    const said = Said.of(record)
+    const said = Payload.legible(record.payload)
     if (said._tag === "Compacted") marks.push({ sequence, before: steps.length, what: said.kind })
     if (said._tag !== "ModelResponded") continue
     const { inputTokens, outputTokens } = said.usage ?? { inputTokens: {}, outputTokens: {} }

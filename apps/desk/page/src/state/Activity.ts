@@ -1,9 +1,9 @@
 /**
  * What a conversation is doing, from its records and from what the server says of its process.
  */
+import * as Payload from "@colloquy/session/Payload"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { Status } from "../../../src/api/ConversationModel.ts"
-import * as Said from "../timeline/Said.ts"
 
 export type Activity = typeof Status.Type
 
@@ -25,11 +25,11 @@ export const activity = (
 
 /** What the last record that starts, suspends or ends a run leaves behind; `unfinished` while it has no end. */
 const lastMark = (records: ReadonlyArray<CanonicalRecord>): Activity | undefined => {
-  const mark = records.findLast((record) => statusBehind(Said.of(record)._tag) !== undefined)
-  return mark === undefined ? undefined : statusBehind(Said.of(mark)._tag)
+  const mark = records.findLast((record) => statusBehind(Payload.legible(record.payload)._tag) !== undefined)
+  return mark === undefined ? undefined : statusBehind(Payload.legible(mark.payload)._tag)
 }
 
-const statusBehind = (tag: Said.Said["_tag"]): Activity | undefined => {
+const statusBehind = (tag: Payload.Legible["_tag"]): Activity | undefined => {
   switch (tag) {
     case "RunStarted":
     case "RunResumed":

@@ -4,9 +4,9 @@
  * A message is known by its input id, in this list, in receipts and in the log; sending it again under the same id is one
  * message.
  */
+import * as Payload from "@colloquy/session/Payload"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { InputReceipt } from "../../../src/api/ConversationModel.ts"
-import * as Said from "../timeline/Said.ts"
 
 /** How a message is read when a run goes on: before its next model call, or when it would otherwise stop. */
 export type OnBusy = "steer" | "queue"
@@ -39,7 +39,7 @@ export type Outbox = ReadonlyMap<string, Sent>
 export const recordedIds = (records: ReadonlyArray<CanonicalRecord>): ReadonlySet<string> => {
   const ids = new Set<string>()
   for (const record of records) {
-    const said = Said.of(record)
+    const said = Payload.legible(record.payload)
     if (said._tag === "InputRecorded" && said.inputId !== undefined) ids.add(said.inputId)
   }
   return ids

@@ -74,7 +74,7 @@ export const withEvents = (talk: Talk, events: Iterable<ConversationEvent>): Tal
   let { view } = talk
   let receipts: Map<string, InputReceipt> | undefined
   for (const { data, event } of events) {
-    if (event === "update") view = folded(view, data)
+    if (event === "update") view = ConversationView.fold(view, data)
     if (event === "receipt") (receipts ??= new Map(talk.receipts)).set(data.inputId, data)
   }
   const phase = talk.phase === "new" && view.records.length > 0 ? "ready" : talk.phase
@@ -115,12 +115,5 @@ export const dismiss = (talk: Talk, inputId: string): Talk => {
 }
 
 // --- internal ---
-
-/** A gap says through where the picture holds: what was shown behind it may not have been stored. */
-const folded = (view: ConversationView.ConversationView, update: LiveUpdate): ConversationView.ConversationView => {
-  const next = ConversationView.fold(view, update)
-  if (update._tag !== "Gap") return next
-  return { ...next, records: next.records.filter(({ sequence }) => sequence <= update.cursor.sequence) }
-}
 
 const isFirst = (records: ReadonlyArray<CanonicalRecord>): boolean => records.length === 0 || records[0]?.sequence === 1

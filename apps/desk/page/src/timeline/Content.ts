@@ -1,11 +1,10 @@
 /**
  * The texts of encoded messages.
  */
-import type { ModelResponded } from "@colloquy/session/Payload"
 import type * as Payload from "@colloquy/session/Payload"
 
 /** The parts of a model response. */
-export type Content = ModelResponded["content"]
+export type Content = Payload.ModelResponded["content"]
 /** The content of a user message: a text or parts. */
 export type UserContent = Payload.InputRecorded["message"]["content"]
 

@@ -1,10 +1,10 @@
 /**
  * One line for each record that is neither said nor done: what happened to the conversation.
  */
-import type { Said } from "./Said.ts"
+import type { Legible } from "@colloquy/session/Payload"
 
 /** The line; undefined for what a person need not see. */
-export const text = (said: Said): string | undefined => {
+export const text = (said: Legible): string | undefined => {
   switch (said._tag) {
     case "MetadataChanged":
       return "title" in said && said.title !== undefined ? `Renamed to “${said.title}”` : undefined

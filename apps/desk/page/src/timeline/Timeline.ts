@@ -9,7 +9,6 @@ import * as Schema from "effect/Schema"
 import { RunFailed, runFailedName } from "../../../src/api/ConversationModel.ts"
 import { textOf, reasoningOf, type Content, type UserContent } from "./Content.ts"
 import * as Note from "./Note.ts"
-import * as Said from "./Said.ts"
 import type { CallRow, RecordRow } from "./Row.ts"
 
 /** The rows of records that stand in the order of their sequences. */
@@ -33,7 +32,7 @@ interface Draft {
 const add = (draft: Draft, record: CanonicalRecord): void => {
   const { at, payload, sequence } = record
   const isDeleted = payload._tag === "Redacted"
-  const said = Said.of(record)
+  const said = Payload.legible(record.payload)
   const place = { key: String(sequence), sequence, at, runId: "runId" in said ? said.runId : undefined }
   switch (said._tag) {
     case "RunStarted":
@@ -128,7 +127,7 @@ const explain = (draft: Draft, failed: typeof RunFailed.Type): void => {
   if (row?.kind === "run-end") draft.rows[place] = { ...row, failed }
 }
 
-type Responded = Extract<Said.Said, { readonly _tag: "ModelResponded" }>
+type Responded = Extract<Payload.Legible, { readonly _tag: "ModelResponded" }>
 type Place = Pick<CallRow, "key" | "sequence" | "at" | "runId">
 
 const addResponse = (draft: Draft, place: Place, said: Responded): void => {
@@ -178,7 +177,7 @@ const changeCall = (draft: Draft, callId: string, change: Partial<CallRow>): voi
   if (place !== undefined && row?.kind === "call") draft.rows[place] = { ...row, ...change }
 }
 
-const decide = (draft: Draft, said: Extract<Said.Said, { readonly _tag: "ApprovalResolved" }>): void => {
+const decide = (draft: Draft, said: Extract<Payload.Legible, { readonly _tag: "ApprovalResolved" }>): void => {
   const place = draft.approvals.get(said.approvalId)
   const row = place === undefined ? undefined : draft.rows[place]
   if (place === undefined || row?.kind !== "call" || row.approval === undefined) return
