@@ -3,6 +3,7 @@
  * The entry of the process: `desk [--port n] [--db file] [--model name]`. Prints one line with one URL once it is
  * ready; everything else is on stderr.
  */
+import type { ModelChoice } from "@colloquy/models/ModelChoice"
 import * as Models from "@colloquy/models/Models"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
@@ -22,7 +23,9 @@ import { mkdir } from "node:fs/promises"
 import { dirname } from "node:path"
 import { fileURLToPath } from "node:url"
 import * as OfflineModel from "./agent/OfflineModel.ts"
+import * as Prices from "./api/Prices.ts"
 import * as Authorization from "./server/Authorization.ts"
+import { ModelPrices } from "./server/ChosenModel.ts"
 import * as Listening from "./server/Listening.ts"
 import * as RequestLimits from "./server/RequestLimits.ts"
 import * as Wiring from "./server/Wiring.ts"
@@ -46,10 +49,22 @@ const flags = {
     ),
     Flag.withFallbackConfig(Config.String("COLLOQUY_MODEL")),
     Flag.optional
+  ),
+  prices: Flag.String("prices").pipe(
+    Flag.withMetavar("<input/output [currency]>"),
+    Flag.withDescription("What a million tokens of the model cost, like 3/15 or 3/15 EUR (or DESK_PRICES)"),
+    Flag.withFallbackConfig(Config.String("DESK_PRICES")),
+    Flag.mapEffect((text) =>
+      Effect.mapError(
+        Effect.fromResult(Prices.parse(text)),
+        (expected) => new CliError.InvalidValue({ option: "prices", value: text, expected, kind: "flag" })
+      )
+    ),
+    Flag.optional
   )
 }
 
-const desk = Command.make("desk", flags, ({ db, model, port }) =>
+const desk = Command.make("desk", flags, ({ db, model, port, prices }) =>
   Effect.gen(function* () {
     const chosen = yield* Models.choice(model)
     yield* Effect.promise(() => mkdir(dirname(db), { recursive: true }))
@@ -60,11 +75,21 @@ const desk = Command.make("desk", flags, ({ db, model, port }) =>
       model: Models.layer(chosen, OfflineModel.layer())
     }).pipe(
       Layer.provide([Authorization.layer(Authorization.loopbackOnly), RequestLimits.layer()]),
+      Layer.provide(
+        Layer.succeed(
+          ModelPrices,
+          Option.getOrElse(prices, () => pretended(chosen))
+        )
+      ),
       Layer.provideMerge(Listening.layer(Option.getOrUndefined(port)))
     )
     return yield* Layer.launch(Layer.provideMerge(Layer.effectDiscard(announce), served))
   })
 ).pipe(Command.withDescription("A support desk in the browser, over conversations that last"))
+
+/** The stand-in costs nothing, and pretends to, so that the page has something to show. */
+const pretended = ({ provider }: ModelChoice): Prices.Prices | undefined =>
+  provider === "offline" ? { currency: "USD", input: 3, output: 15 } : undefined
 
 const announce = Effect.flatMap(HttpServer.HttpServer, ({ address }) =>
   "port" in address ? Console.log(`http://127.0.0.1:${address.port}/`) : Effect.die(new Error("the desk has no port"))

@@ -83,6 +83,9 @@ describe("the desk", () => {
       const wrong = yield* (yield* start(["--colour", "red"], { cwd })).ended
       assert.strictEqual(wrong.code, 2)
       assert.match(wrong.stderr, /Unrecognized flag: --colour/)
+      const dear = yield* (yield* start(["--prices", "a lot"], { cwd })).ended
+      assert.strictEqual(dear.code, 2)
+      assert.match(dear.stderr, /prices are written like 3\/15/)
     }).pipe(Effect.scoped)
   )
 })

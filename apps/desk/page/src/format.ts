@@ -40,6 +40,13 @@ export const bytes = (value: number): string => {
   return `${(value / 1_000_000).toFixed(1)} MB`
 }
 
+/** A small amount of a currency, with enough digits to see that it is something. */
+export const cost = (amount: number, currency: string): string => {
+  const digits = amount === 0 || amount >= 1 ? 2 : 4
+  const format = new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: digits })
+  return amount > 0 && amount < 0.0001 ? `< ${format.format(0.0001)}` : format.format(amount)
+}
+
 /** Minor units of a currency, cents for instance. */
 export const money = (minor: number, currency: string): string =>
   new Intl.NumberFormat(undefined, { style: "currency", currency }).format(minor / 100)

@@ -4,6 +4,7 @@
 import { AgentName, ApprovalId, ConversationId, RunId, ToolCallId } from "@colloquy/session/Ids"
 import { Digest, Mode } from "@colloquy/session/Payload"
 import * as Schema from "effect/Schema"
+import { Prices } from "./Prices.ts"
 
 const optional = Schema.optionalKey
 
@@ -92,7 +93,8 @@ export const InputReceipt = Schema.Struct({
 export interface InputReceipt extends Schema.Schema.Type<typeof InputReceipt> {}
 
 /**
- * A conversation with all that cannot be read off its records. `agent` and `model` are those that a new run would have.
+ * A conversation with all that cannot be read off its records. `agent` and `model` are those that a new run would have;
+ * `prices` are the model's, if the desk was told any.
  */
 export const ConversationDetails = Schema.Struct({
   summary: ConversationSummary,
@@ -100,7 +102,8 @@ export const ConversationDetails = Schema.Struct({
   approvals: Schema.Array(OpenApproval),
   receipts: Schema.Array(InputReceipt),
   agent: AgentName,
-  model: Schema.String
+  model: Schema.String,
+  prices: optional(Prices)
 })
 export interface ConversationDetails extends Schema.Schema.Type<typeof ConversationDetails> {}
 

@@ -16,9 +16,10 @@ import { randomUUID } from "node:crypto"
 import { supportAgent } from "../agent/SupportAgent.ts"
 import { maxPage } from "../api/ConversationsApi.ts"
 import { DeskApi } from "../api/DeskApi.ts"
+import type { Prices } from "../api/Prices.ts"
 import { busy, ofStore, refusedOrAbsent, unavailable } from "./ApiErrors.ts"
 import { Changes } from "./Changes.ts"
-import { ChosenModel, titleOf } from "./ChosenModel.ts"
+import { ChosenModel, ModelPrices, titleOf } from "./ChosenModel.ts"
 import { Desks } from "./Desks.ts"
 import { blockOf } from "./LedgerBlocks.ts"
 import { Receipts } from "./Receipts.ts"
@@ -30,10 +31,11 @@ export const layer = HttpApiBuilder.group(DeskApi, "conversations", (handlers) =
   Effect.gen(function* () {
     const { atDesk } = yield* Desks
     const chosen = yield* ChosenModel
+    const prices = yield* ModelPrices
     return handlers.handleAll({
       list: ({ query }) => atDesk(list(query.after, query.limit ?? maxPage)),
       runs: () => atDesk(Effect.map(running, (runs) => runs.map(toRun))),
-      get: ({ params }) => atDesk(details(params.conversationId, titleOf(chosen))),
+      get: ({ params }) => atDesk(details(params.conversationId, titleOf(chosen), prices)),
       rename: ({ params, payload }) => atDesk(rename(params.conversationId, payload.title)),
       records: ({ params, query }) =>
         atDesk(
@@ -83,7 +85,11 @@ const summaryOf = Effect.fnUntraced(function* (conversationId: ConversationId) {
   return toSummary(yield* ofStore(store.summary({ conversationId })), runningIn(yield* running))
 })
 
-const details = Effect.fnUntraced(function* (conversationId: ConversationId, model: string) {
+const details = Effect.fnUntraced(function* (
+  conversationId: ConversationId,
+  model: string,
+  prices: Prices | undefined
+) {
   const summary = yield* summaryOf(conversationId)
   const run = (yield* running).find((run) => run.conversationId === conversationId)
   const approvals = summary.status === "awaiting-approval" ? yield* ofStore(AgentRuntime.approvals(conversationId)) : []
@@ -94,7 +100,8 @@ const details = Effect.fnUntraced(function* (conversationId: ConversationId, mod
     approvals: approvals.map(toApproval),
     receipts: receipts.of(conversationId),
     agent: supportAgent.name,
-    model
+    model,
+    ...(prices === undefined ? {} : { prices })
   }
 })
 

@@ -3,6 +3,7 @@
  */
 import * as Payload from "@colloquy/session/Payload"
 import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
+import * as Usage from "@colloquy/session/Usage"
 
 /** One model call. What the provider did not report counts as 0. */
 export interface StepUse {
@@ -21,6 +22,13 @@ export interface Mark {
   readonly before: number
   readonly what: "cleared-results" | "summary"
 }
+
+/** What all calls have used. */
+export const total = (records: ReadonlyArray<CanonicalRecord>): Usage.Usage =>
+  records.reduce((sum, { payload }) => {
+    const said = Payload.legible(payload)
+    return said._tag === "ModelResponded" && said.usage !== undefined ? Usage.add(sum, said.usage) : sum
+  }, Usage.empty)
 
 /** The calls of these records, and the compactions between them. */
 export const fromRecords = (

@@ -9,6 +9,7 @@ import { openNew, type Route, useRoute } from "../state/route.ts"
 import { useShortcuts } from "../state/shortcuts.ts"
 import { useConversation } from "../state/useConversation.ts"
 import { Banner } from "./Banner.tsx"
+import { PricesContext } from "./Cost.tsx"
 import { Help } from "./Help.tsx"
 import { Inspector } from "./inspect/Inspector.tsx"
 import { ConversationList } from "./list/ConversationList.tsx"
@@ -72,9 +73,9 @@ const Opened = ({
     return () => void (document.title = "Desk")
   }, [shown.title])
   return (
-    <>
+    <PricesContext value={shown.talk.details?.prices}>
       <Conversation shown={shown} isInspecting={isInspecting} onInspect={onDetails} />
       {isInspecting ? <Inspector shown={shown} onClose={onDetails} /> : null}
-    </>
+    </PricesContext>
   )
 }

@@ -6,6 +6,7 @@ import { useMemo } from "react"
 import { linear, ticks } from "../../charts/Scale.ts"
 import * as StepTokens from "../../charts/StepTokens.ts"
 import { counted, dateTime, number, short } from "../../format.ts"
+import { useCost } from "../Cost.tsx"
 import { ChartFrame } from "./ChartFrame.tsx"
 
 const width = 320
@@ -18,6 +19,7 @@ const mostBars = 80
 
 export const TokensChart = ({ records }: { readonly records: ReadonlyArray<CanonicalRecord> }) => {
   const all = useMemo(() => StepTokens.fromRecords(records), [records])
+  const cost = useCost(useMemo(() => StepTokens.total(records), [records]))
   const skipped = Math.max(0, all.steps.length - mostBars)
   const steps = all.steps.slice(skipped)
   const marks = all.marks.filter(({ before }) => before >= skipped)
@@ -30,7 +32,7 @@ export const TokensChart = ({ records }: { readonly records: ReadonlyArray<Canon
   const summary =
     all.steps.length === 0
       ? "No model call yet."
-      : `${counted(all.steps.length, "model call")}${skipped > 0 ? `, the last ${steps.length} shown` : ""}, ${short(sum(all.steps, "input"))} tokens in, ${short(sum(all.steps, "output"))} out; ${counted(all.marks.length, "compaction")}.`
+      : `${counted(all.steps.length, "model call")}${skipped > 0 ? `, the last ${steps.length} shown` : ""}, ${short(sum(all.steps, "input"))} tokens in, ${short(sum(all.steps, "output"))} out${cost === undefined ? "" : `, ${cost}`}; ${counted(all.marks.length, "compaction")}.`
   return (
     <ChartFrame
       name={name}

@@ -4,6 +4,7 @@
 import { memo } from "react"
 import { clock, duration, number } from "../../format.ts"
 import type { CompactionRow, NoteRow, RunEndRow, RunStartRow } from "../../timeline/Row.ts"
+import { useCost } from "../Cost.tsx"
 import { useFold } from "./folds.ts"
 
 export const RunStart = memo(({ row }: { readonly row: RunStartRow }) => (
@@ -25,12 +26,15 @@ const outcomes = {
 export const RunEnd = memo(({ row }: { readonly row: RunEndRow }) => {
   const input = row.usage.inputTokens.total ?? 0
   const output = row.usage.outputTokens.total ?? 0
+  const cost = useCost(row.usage)
   return (
     <div className="mark run-end" data-outcome={row.outcome}>
       <span>
         {outcomes[row.outcome]}
         {row.durationMillis === undefined ? "" : ` in ${duration(row.durationMillis)}`}
-        {input + output === 0 ? "" : ` · ${number(input)} in, ${number(output)} out`}
+        {input + output === 0
+          ? ""
+          : ` · ${number(input)} in, ${number(output)} out${cost === undefined ? "" : ` · ${cost}`}`}
       </span>
       <WhyFailed row={row} />
     </div>

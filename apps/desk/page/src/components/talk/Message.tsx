@@ -5,6 +5,7 @@ import { memo, type ReactNode } from "react"
 import { clock, dateTime, number } from "../../format.ts"
 import type { InputRow, ResponseRow } from "../../timeline/Row.ts"
 import type { InputReceipt } from "../../../../src/api/ConversationModel.ts"
+import { Cost } from "../Cost.tsx"
 import { Markdown } from "../ui/Markdown.tsx"
 import { useFold } from "./folds.ts"
 
@@ -60,6 +61,7 @@ export const ResponseMessage = memo(({ menu, row }: { readonly row: ResponseRow;
           {number(row.usage.inputTokens.total ?? 0)} → {number(row.usage.outputTokens.total ?? 0)} tokens
         </span>
       )}
+      <Cost usage={row.usage} />
       <Time at={row.at} />
       {menu}
     </footer>
