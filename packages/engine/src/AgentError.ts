@@ -47,9 +47,9 @@ export class RunExists extends Schema.TaggedError<RunExists>("@colloquy/engine/R
  *
  * **Details**
  *
- * `runId` is the run that has read it, or will, `kind` how it came there, `sequence` its record. With the `same` words there
- * is nothing to do; to run it again, as after a failure, give the run an id of its own. With `other` words it is another
- * input: give it another id. What was `redacted` cannot be compared.
+ * `runId` is the run that has read it, or will, `kind` how it came there, `sequence` its record. With the `same` words
+ * there is nothing to start: if a crash has cut that run off, resume it; to run the input again, as after a failure, give the
+ * run an id of its own. With `other` words it is another input: give it another id. What was `redacted` cannot be compared.
  *
  * @category errors
  * @since 0.1.0
@@ -67,7 +67,7 @@ export class InputExists extends Schema.TaggedError<InputExists>("@colloquy/engi
     const way =
       words === "other"
         ? "it says something else: give a new input a new id"
-        : "there is nothing to do; to run it again give the run an id of its own"
+        : "resume that run if it is unfinished; to run the input again give the run an id of its own"
     return `input ${inputId} is in ${conversationId} already, at ${sequence} in run ${runId}: ${way}`
   }
 }

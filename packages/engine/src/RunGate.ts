@@ -23,6 +23,8 @@ import type * as Scope from "effect/Scope"
 import { ConversationBusy, type InputExists } from "./AgentError.ts"
 import { type OnceInput, runIdOf } from "./internal/knownInput.ts"
 
+export type { OnceInput }
+
 /**
  * A run's place in the gate.
  *

@@ -73,6 +73,31 @@ describe("an input that has started a run", () => {
     }).pipe(Effect.provide([fresh(), handlers()]))
   )
 
+  it.effect("is known to another process, which leaves the run alone that has it, also where it was steered in", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const [one, two] = [yield* Layer.build(processOver(database)), yield* Layer.build(processOver(database))]
+      const answer = yield* heldAt
+      const model = ScriptedModel.layerOf(
+        ({ call }) =>
+          () =>
+            Effect.as(call === 1 ? answer.hold : Effect.void, text("ok"))
+      )
+      yield* Effect.gen(function* () {
+        const run = yield* AgentRuntime.start(desk, "Hello", first)
+        yield* acceptedBy(run.followUp("And?", { inputId: "m2" }))
+        yield* answer.reached
+        const again = (words: string, inputId: string) =>
+          Effect.provideContext(refusal(AgentRuntime.steerOrRun(desk, words, { conversationId, inputId })), two)
+        assert.deepInclude(yield* again("Hello", "m1"), { kind: "user", words: "same" })
+        assert.deepInclude(yield* again("And?", "m2"), { kind: "follow-up", words: "same" })
+        assert.deepInclude(yield* again("Or?", "m2"), { kind: "follow-up", words: "other" })
+        yield* answer.open
+        assert.strictEqual((yield* run.await).outcome, "completed")
+      }).pipe(Effect.provideContext(one), Effect.provide([handlers(), model]))
+    })
+  )
+
   it.effect("is known where a summary hides it: the index has its run", () => {
     const database = MemoryDatabase.make()
     const writer = Conversations.Conversations.use(({ open }) => open(conversationId))

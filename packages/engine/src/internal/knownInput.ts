@@ -6,13 +6,9 @@ import { derive } from "@colloquy/session/DerivedId"
 import * as Digest from "@colloquy/session/Digest"
 import { type ConversationId, idFault, RunId } from "@colloquy/session/Ids"
 import * as Payload from "@colloquy/session/Payload"
-import type { ConversationStore } from "@colloquy/store/ConversationStore"
 import type * as Prompt from "effect/ai/Prompt"
-import * as Effect from "effect/Effect"
 import * as Result from "effect/Result"
-import * as Stream from "effect/Stream"
 import { InputExists } from "../AgentError.ts"
-import * as Journal from "../Journal.ts"
 
 /** An input that is to be read once. */
 export interface OnceInput {
@@ -53,21 +49,6 @@ export const findInput = (
   }
   return undefined
 }
-
-/** The input that the run it starts has begun with: from the store's index, however long ago that was. */
-export const findStart = Effect.fnUntraced(function* (
-  store: ConversationStore["Service"],
-  input: OnceInput,
-  mask: SecretMask | undefined
-) {
-  const { conversationId, inputId } = input
-  const batchId = Journal.batchIdOf(runIdOf(inputId), Journal.startName)
-  const start = yield* store.batch({ conversationId, batchId })
-  if (start._tag === "None") return undefined
-  const { first, last } = start.value
-  const records = yield* Stream.runCollect(store.read({ conversationId, after: first - 1, through: last }))
-  return findInput(records, input, mask)
-})
 
 // --- internal ---
 

@@ -19,7 +19,7 @@ import * as RunEnd from "../RunEnd.ts"
 import * as RunSettings from "../RunSettings.ts"
 import { assemble, enter } from "./assemble.ts"
 import { backgroundNamed } from "./hosts.ts"
-import { findStart, type OnceInput, runIdOf } from "./knownInput.ts"
+import { type OnceInput, runIdOf } from "./knownInput.ts"
 import { launch } from "./launch.ts"
 import { withValue } from "./running.ts"
 import {
@@ -34,6 +34,7 @@ import {
   storageOf
 } from "./shared.ts"
 import type { Output } from "./spec.ts"
+import { findStored } from "./storedInput.ts"
 import type { Tasks } from "./tasks.ts"
 
 /** Who is to run: an agent, or one behind a tool of another. */
@@ -80,6 +81,10 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
         Effect.fail((once === undefined ? undefined : parts.gate.find(once)) ?? busy)
       )
       const host = yield* restore(runner.host)
+      if (once !== undefined && storage !== undefined) {
+        const stored = yield* restore(findStored(storage, once, options.mask ?? host.mask))
+        if (stored !== undefined) return yield* stored
+      }
       const writer =
         storage === undefined || conversationId === undefined
           ? undefined
@@ -98,10 +103,9 @@ export const startRun = Effect.fnUntraced(function* <E, R, A>(
         publish
       })
       const { context } = run
-      if (once !== undefined && storage !== undefined) {
-        const known = run.find(once) ?? (yield* restore(findStart(storage.store, once, options.mask ?? host.mask)))
-        if (known !== undefined) return yield* known
-      }
+      // What was told a run of this process that is over.
+      const told = once === undefined ? undefined : run.find(once)
+      if (told !== undefined) return yield* told
       yield* refuseKnown(context)
       yield* RunEnd.closeUnfinished(context, (name) => crashPolicy(host, name))
       yield* restore(tasks.reconcile(context, (agent) => backgroundNamed([Effect.succeed(host)], agent)))
