@@ -83,8 +83,9 @@ export class ConversationTracker extends Context.Service<
      * The updates of a conversation, across its runs, also before there is any. Does not end. With `after` it begins
      * with what is stored behind that cursor and what has come of the response since: joining twice gives the same view.
      *
-     * Where there is a `ConversationStore`, records that others write between runs are shown too, of other processes as
-     * soon as the store knows of them. One that is written beside a run leaves a hole before the run's next record, which
+     * Where there is a `ConversationStore`, records that others write are shown too, in their places: between runs as soon
+     * as the store knows of them, beside a run before its next record. With an `after` behind the end of the log, whose
+     * records the store has lost, it begins with a `Gap`. A hole that the store could not fill, since it did not answer,
      * `ConversationView.fold` reports as a gap: join again from its cursor.
      */
     readonly watch: (

@@ -1,5 +1,5 @@
 import { Ids, type Payload } from "@colloquy/session"
-import { Conversations } from "@colloquy/store"
+import { Conversations, ConversationStore, StoreError } from "@colloquy/store"
 import { MemoryStorage } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -15,6 +15,8 @@ import { ConversationTracker, ConversationView, LiveUpdate, RunEvent } from "../
 import { agent, conversationId, recordOf, responded, runId, toolStarted } from "./watched.ts"
 
 const info = { conversationId, runId, agent, model: "m1", mode: "execute" }
+
+const down = new StoreError.StoreUnavailable({ reason: "connection", retryable: true, detail: "down", cause: null })
 
 const recorded = (sequence: number, payload: Payload.Written) =>
   RunEvent.RunEvent.Recorded({ records: [recordOf(sequence, payload)], stored: true })
@@ -275,7 +277,7 @@ describe("joining from a cursor", () => {
     }).pipe(Effect.provide(layer))
   )
 
-  it.effect("shows once what others write between runs, and a gap for what they write beside one", () =>
+  it.effect("shows once, and in its place, what others write between runs and beside one", () =>
     Effect.gen(function* () {
       const service = yield* tracker
       const conversations = yield* Conversations.Conversations
@@ -295,9 +297,10 @@ describe("joining from a cursor", () => {
       yield* rename("beside the run")
       yield* append(responded(1, "One."))
       yield* settled
-      const holed = viewOf(early.seen)
-      assert.deepStrictEqual([holed.hasGap, holed.cursor], [true, { sequence: 3 }])
-      const again = yield* watching(service, holed.cursor)
+      assert.deepStrictEqual(wordsOf(early.seen).slice(3), ["Recorded 4", "Recorded 5"])
+      const whole = viewOf(early.seen)
+      assert.deepStrictEqual([whole.hasGap, whole.cursor], [false, { sequence: 5 }])
+      const again = yield* watching(service, { sequence: 3 })
       yield* Scope.close(scope, Exit.void)
       yield* rename("after the run")
       yield* settled
@@ -312,6 +315,62 @@ describe("joining from a cursor", () => {
       yield* settled
       assert.deepStrictEqual(wordsOf(late.seen), ["Recorded 7", "Recorded 8"])
     }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("tells a watcher first who was shown what the store has lost since, unless a run has it", () =>
+    Effect.gen(function* () {
+      const service = yield* tracker
+      const conversations = yield* Conversations.Conversations
+      const writer = yield* conversations.open(conversationId)
+      const shown = (sequence: number): LiveUpdate.LiveUpdate => ({
+        _tag: "Recorded",
+        cursor: { sequence },
+        record: recordOf(sequence, responded(sequence, "shown")),
+        stored: false
+      })
+      const before = viewOf([shown(1), shown(2)])
+      const { seen } = yield* watching(service, before.cursor)
+      yield* writer.append([{ _tag: "MetadataChanged", title: "in its place" }])
+      yield* settled
+      assert.deepStrictEqual(wordsOf(seen), ["Gap", "Recorded 2"])
+      const { hasGap, records } = seen.reduce(ConversationView.fold, before)
+      assert.isFalse(hasGap)
+      assert.deepStrictEqual(
+        records.map(({ payload }) => payload._tag),
+        ["ModelResponded", "MetadataChanged"]
+      )
+      const run = yield* service.track(info)
+      run.publish(RunEvent.RunEvent.Recorded({ records: [recordOf(3, responded(1, "waits"))], stored: false }))
+      const joining = yield* watching(service, { sequence: 3 })
+      run.publish(recorded(4, responded(2, "more")))
+      yield* settled
+      assert.deepStrictEqual(wordsOf(joining.seen), ["Recorded 4"])
+    }).pipe(Effect.provide(layer))
+  )
+
+  it.effect("leaves a hole that the store does not fill, and the view says so", () =>
+    Effect.gen(function* () {
+      let isDown = false
+      const flaky = Layer.effect(
+        ConversationStore.ConversationStore,
+        ConversationStore.ConversationStore.useSync((store) => ({
+          ...store,
+          read: (request) => (isDown ? Stream.fail(down) : store.read(request))
+        }))
+      ).pipe(Layer.provide(MemoryStorage.layer))
+      yield* Effect.gen(function* () {
+        const service = yield* tracker
+        const run = yield* service.track(info)
+        const { seen } = yield* watching(service, { sequence: 0 })
+        isDown = true
+        run.publish(recorded(1, responded(1, "one")))
+        run.publish(recorded(3, responded(3, "three")))
+        yield* settled
+        assert.deepStrictEqual(wordsOf(seen), ["Recorded 1", "Recorded 3"])
+        const { cursor, hasGap } = viewOf(seen)
+        assert.deepStrictEqual([hasGap, cursor], [true, { sequence: 1 }])
+      }).pipe(Effect.provide(Layer.provideMerge(ConversationTracker.layerUpdates(), flaky)))
+    })
   )
 
   it.effect("of a conversation that nobody has begun shows what comes", () =>

@@ -8,11 +8,10 @@ import * as Stream from "effect/Stream"
 import type { NotFound, Unavailable } from "../api/ApiError.ts"
 import { DeskApi } from "../api/DeskApi.ts"
 import type { ConversationEvent, DeskEvent } from "../api/EventsApi.ts"
-import { absentOrUnavailable, ofStore } from "./ApiErrors.ts"
+import { absentOrUnavailable } from "./ApiErrors.ts"
 import { Build } from "./Build.ts"
 import { Changes } from "./Changes.ts"
 import { Desks } from "./Desks.ts"
-import { follow } from "./Following.ts"
 import { Receipts } from "./Receipts.ts"
 import { toRun } from "./Summaries.ts"
 
@@ -27,7 +26,9 @@ export const layer = HttpApiBuilder.group(DeskApi, "events", (handlers) =>
         atDesk(
           Effect.gen(function* () {
             const receipts = yield* Receipts
-            const updates = yield* ofStore(follow(conversationId, headers["last-event-id"] ?? query.after))
+            const tracker = yield* ConversationTracker
+            const after = headers["last-event-id"] ?? query.after
+            const updates = tracker.watch(conversationId, { after: after === undefined ? after : { sequence: after } })
             return together<ConversationEvent, NotFound | Unavailable>([
               alive,
               updates.pipe(

@@ -16,6 +16,7 @@ import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
 import type { RunEvent } from "../RunEvent.ts"
+import * as InOrder from "./inOrder.ts"
 import * as LiveChannel from "./liveChannel.ts"
 
 /**
@@ -138,16 +139,9 @@ export const make = Effect.fnUntraced(function* (
         // Before what is stored is read: what comes meanwhile is observed.
         yield* observe(conversationId)
         const live = Stream.concat(Stream.fromIterable(coming), backlog.stream)
-        if (after === undefined) return live
-        // What is stored, then what comes; a record that both have is shown once.
-        let seen = after.sequence
-        const stored = store === undefined ? Stream.empty : storedAfter(store, conversationId, after.sequence)
-        const fresh = Stream.filter(live, (update) => update._tag !== "Recorded" || update.record.sequence > seen)
-        return Stream.tap(Stream.concat(stored, fresh), (update) =>
-          Effect.sync(() => {
-            if (update._tag === "Recorded") seen = update.record.sequence
-          })
-        )
+        const log = store === undefined ? undefined : { store, conversationId }
+        if (log === undefined || after === undefined) return InOrder.following(log, live, after?.sequence)
+        return InOrder.joined(log, live, after.sequence, shownByRun(channels.get(conversationId)))
       })
     )
 
@@ -156,21 +150,13 @@ export const make = Effect.fnUntraced(function* (
 
 // --- internal ---
 
+/** The last record that a run which goes on has shown; 0 when there is none. */
+const shownByRun = (tracked: Tracked | undefined): number =>
+  tracked === undefined || tracked.runs === 0 ? 0 : tracked.channel.sequence()
+
 /** The end of the log; 0 where there is none. */
 const tailOf = (store: ConversationStore["Service"], conversationId: ConversationId): Effect.Effect<number> =>
   store.tail({ conversationId }).pipe(
     Effect.map(({ sequence }) => sequence),
     Effect.orElseSucceed(() => 0)
-  )
-
-const storedAfter = (store: ConversationStore["Service"], conversationId: ConversationId, after: number) =>
-  store.read({ conversationId, after }).pipe(
-    // Nothing is stored yet.
-    Stream.catchTag("ConversationNotFound", () => Stream.empty),
-    Stream.map((record): LiveUpdate => ({
-      _tag: "Recorded",
-      cursor: { sequence: record.sequence },
-      record,
-      stored: true
-    }))
   )
