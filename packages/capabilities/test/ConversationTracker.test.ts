@@ -23,6 +23,14 @@ const recorded = (sequence: number, payload: Payload.Written) =>
 
 const delta = (offset: number, text: string, step = 1) => RunEvent.RunEvent.TextDelta({ step, offset, delta: text })
 
+/** A record that a run has shown before the store had it. */
+const shown = (sequence: number): LiveUpdate.LiveUpdate => ({
+  _tag: "Recorded",
+  cursor: { sequence },
+  record: recordOf(sequence, responded(sequence, "shown")),
+  stored: false
+})
+
 /** A watcher's updates so far; the watcher is there before anything else happens. */
 const watching = Effect.fnUntraced(function* (
   tracker: ConversationTracker.ConversationTracker["Service"],
@@ -322,12 +330,6 @@ describe("joining from a cursor", () => {
       const service = yield* tracker
       const conversations = yield* Conversations.Conversations
       const writer = yield* conversations.open(conversationId)
-      const shown = (sequence: number): LiveUpdate.LiveUpdate => ({
-        _tag: "Recorded",
-        cursor: { sequence },
-        record: recordOf(sequence, responded(sequence, "shown")),
-        stored: false
-      })
       const before = viewOf([shown(1), shown(2)])
       const { seen } = yield* watching(service, before.cursor)
       yield* writer.append([{ _tag: "MetadataChanged", title: "in its place" }])
