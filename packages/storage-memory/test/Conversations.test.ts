@@ -54,6 +54,8 @@ const fresh = () => processOver(MemoryDatabase.make())
 
 const open = (id = conversationId) => Effect.flatMap(Conversations.Conversations, ({ open }) => open(id))
 
+const openExisting = Conversations.Conversations.use(({ openExisting }) => openExisting(conversationId))
+
 const readAll = Effect.flatMap(ConversationStore.ConversationStore, (store) =>
   Stream.runCollect(store.read({ conversationId }))
 )
@@ -87,6 +89,15 @@ describe("Conversations.open", () => {
       assert.strictEqual(one.epoch, two.epoch)
       assert.strictEqual((yield* readAll).length, 4)
     }).pipe(Effect.provide(fresh()))
+  )
+
+  it.effect("that is there, where it is to be: what is absent is not created by it", () =>
+    Effect.gen(function* () {
+      assert.instanceOf(yield* Effect.flip(openExisting), StoreError.ConversationNotFound)
+      assert.instanceOf(yield* Effect.flip(readAll), StoreError.ConversationNotFound)
+      const writer = yield* open()
+      assert.strictEqual(yield* openExisting, writer)
+    }).pipe(Effect.scoped, Effect.provide(fresh()))
   )
 
   it.effect("who was taken over is refused for good, and may open again", () =>

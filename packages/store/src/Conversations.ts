@@ -64,6 +64,8 @@ export class Conversations extends Context.Service<
       conversationId: ConversationId,
       creation?: Creation
     ) => Effect.Effect<Writer.Writer, OpenError, Scope.Scope>
+    /** As `open`, but a conversation that is absent is `ConversationNotFound` and stays so. */
+    readonly openExisting: (conversationId: ConversationId) => Effect.Effect<Writer.Writer, OpenError, Scope.Scope>
     /** The plain list that many applications want. Reads the whole log; takes nothing over. */
     readonly entries: (
       conversationId: ConversationId
@@ -106,6 +108,9 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return writer
   })
 
+  const openExisting = (conversationId: ConversationId) =>
+    Effect.andThen(store.tail({ conversationId }), open(conversationId))
+
   const entries = Effect.fn("Conversations.entries")(function* (conversationId: ConversationId) {
     let cursor = ConversationEntry.start(conversationId)
     const entries: Array<ConversationEntry.ConversationEntry> = []
@@ -119,7 +124,7 @@ export const make = Effect.fnUntraced(function* (options: Options = {}) {
     return [...entries, ...ConversationEntry.finish(cursor)]
   })
 
-  return Conversations.of({ producerId, open, entries })
+  return Conversations.of({ producerId, open, openExisting, entries })
 })
 
 /**

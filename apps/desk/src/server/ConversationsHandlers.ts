@@ -106,8 +106,6 @@ const details = Effect.fnUntraced(function* (
 })
 
 const rename = Effect.fnUntraced(function* (conversationId: ConversationId, title: string) {
-  // Opening creates what is absent.
-  yield* summaryOf(conversationId)
   yield* ofStore(write(conversationId, (writer) => writer.append([{ _tag: "MetadataChanged", title }])))
   yield* Changes.use(({ tell }) => tell(conversationId, "renamed"))
   return yield* summaryOf(conversationId)
@@ -116,7 +114,7 @@ const rename = Effect.fnUntraced(function* (conversationId: ConversationId, titl
 const write = <A, E>(conversationId: ConversationId, use: (writer: Writer) => Effect.Effect<A, E>) =>
   Effect.scoped(
     Effect.flatMap(
-      Conversations.use(({ open }) => open(conversationId)),
+      Conversations.use(({ openExisting }) => openExisting(conversationId)),
       use
     )
   )
