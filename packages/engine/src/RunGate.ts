@@ -32,8 +32,10 @@ export type { OnceInput }
  * @since 0.1.0
  */
 export interface Pass {
-  /** The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored, and
-   * `find` finds inputs that its conversation has. */
+  /**
+   * The run has begun, under this id: those who wait are told that it goes on. `stop` returns when its end is stored, and
+   * `find` finds inputs that its conversation has.
+   */
   readonly begun: (runId: RunId, stop: Effect.Effect<void>, find?: FindInput) => void
   /** The run is about to find out whether it takes anything in any more: those who come now wait for that. */
   readonly closing: () => void
