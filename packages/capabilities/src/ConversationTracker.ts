@@ -85,7 +85,8 @@ export class ConversationTracker extends Context.Service<
      *
      * Where there is a `ConversationStore`, records that others write are shown too, in their places: between runs as soon
      * as the store knows of them, beside a run before its next record. With an `after` behind the end of the log, whose
-     * records the store has lost, it begins with a `Gap`. A hole that the store could not fill, since it did not answer,
+     * records the store has lost, it begins with a `Gap`; so it tells whoever was shown, by a run that is over, what never
+     * came to the store. A hole that the store could not fill, since it did not answer,
      * `ConversationView.fold` reports as a gap: join again from its cursor.
      */
     readonly watch: (

@@ -350,6 +350,35 @@ describe("joining from a cursor", () => {
     }).pipe(Effect.provide(layer))
   )
 
+  it.effect("tells those who watch when a run ends and what it has shown never came to the store", () =>
+    Effect.gen(function* () {
+      const service = yield* tracker
+      const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+      const early = yield* watching(service, { sequence: 0 })
+      const scope = yield* Scope.make()
+      const run = yield* Scope.provide(service.track(info), scope)
+      for (const sequence of [2, 3]) {
+        run.publish(
+          RunEvent.RunEvent.Recorded({ records: [recordOf(sequence, responded(sequence, "lost"))], stored: false })
+        )
+      }
+      yield* settled
+      const late = yield* watching(service, { sequence: 1 })
+      yield* Scope.close(scope, Exit.void)
+      yield* settled
+      yield* writer.append([{ _tag: "MetadataChanged", title: "in its place" }])
+      yield* settled
+      assert.deepStrictEqual(wordsOf(early.seen), ["Recorded 1", "Recorded 2", "Recorded 3", "Gap", "Recorded 2"])
+      assert.deepStrictEqual(wordsOf(late.seen), ["Recorded 2"])
+      const { hasGap, records } = viewOf(early.seen)
+      assert.isFalse(hasGap)
+      assert.deepStrictEqual(
+        records.map(({ payload }) => payload._tag),
+        ["ConversationCreated", "MetadataChanged"]
+      )
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("leaves a hole that the store does not fill, and the view says so", () =>
     Effect.gen(function* () {
       let isDown = false

@@ -5,6 +5,7 @@ import type { ReadError } from "@colloquy/store/StoreError"
 import * as Effect from "effect/Effect"
 import * as Stream from "effect/Stream"
 import type { LiveUpdate } from "../LiveUpdate.ts"
+import type { Item } from "./liveChannel.ts"
 
 /** The log that updates are of. */
 export interface Log {
@@ -18,7 +19,7 @@ export interface Log {
  */
 export const joined = (
   { conversationId, store }: Log,
-  live: Stream.Stream<LiveUpdate>,
+  live: Stream.Stream<Item>,
   after: number,
   known: number
 ): Stream.Stream<LiveUpdate, ReadError> =>
@@ -26,8 +27,7 @@ export const joined = (
     Effect.map(tailOf({ conversationId, store }), (tail) => {
       const end = Math.max(tail, known)
       if (after > end) {
-        const gap: LiveUpdate = { _tag: "Gap", cursor: { sequence: end } }
-        return Stream.concat(Stream.succeed(gap), following({ conversationId, store }, live, end))
+        return Stream.concat(Stream.succeed(gapAt(end)), following({ conversationId, store }, live, end))
       }
       const stored = after < tail ? between({ conversationId, store }, after, undefined) : Stream.empty
       return following({ conversationId, store }, Stream.concat(stored, live), after)
@@ -40,16 +40,22 @@ export const joined = (
  */
 export const following = (
   log: Log | undefined,
-  updates: Stream.Stream<LiveUpdate, ReadError>,
+  items: Stream.Stream<Item, ReadError>,
   after: number | undefined
 ): Stream.Stream<LiveUpdate, ReadError> => {
   let seen = after
-  return updates.pipe(
+  return items.pipe(
     Stream.flatMap((update): Stream.Stream<LiveUpdate, ReadError> => {
-      if (seen === undefined) return Stream.succeed(update)
-      // It was shown what was stored, too, which the backlog does not know.
-      if (update._tag === "Gap") return Stream.succeed({ ...update, cursor: { sequence: seen } })
-      if (update._tag !== "Recorded") return Stream.succeed(update)
+      // It was shown what was stored, too, which its backlog does not know.
+      if (update._tag === "Missed") return Stream.succeed(gapAt(seen ?? update.cursor.sequence))
+      // The store has lost what was shown behind the place: nothing to those who have not seen it.
+      if (update._tag === "Gap") {
+        const { sequence } = update.cursor
+        if (seen === undefined || seen <= sequence) return Stream.empty
+        seen = sequence
+        return Stream.succeed(update)
+      }
+      if (update._tag !== "Recorded" || seen === undefined) return Stream.succeed(update)
       const { sequence } = update.record
       if (sequence <= seen) return Stream.empty
       if (log === undefined || sequence === seen + 1) return Stream.succeed(update)
@@ -65,6 +71,8 @@ export const following = (
 }
 
 // --- internal ---
+
+const gapAt = (sequence: number): LiveUpdate => ({ _tag: "Gap", cursor: { sequence } })
 
 /** The end of the log; 0 where nothing is stored yet. */
 const tailOf = ({ conversationId, store }: Log) =>

@@ -8,10 +8,15 @@ import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
 import type { RunEvent } from "../RunEvent.ts"
 import * as Backlog from "./backlog.ts"
 
+/** What waits for a watcher; `Missed` stands for updates that its backlog had no room for, behind what it was given. */
+export type Item = LiveUpdate | { readonly _tag: "Missed"; readonly cursor: Cursor }
+
 export interface LiveChannel {
   readonly publish: (runId: RunId, event: RunEvent) => void
   /** Shows a record that was read from the store, unless it was shown already. */
   readonly stored: (record: CanonicalRecord) => void
+  /** The log ends here, and nobody writes what was shown behind it any more: whoever saw it is told. */
+  readonly lost: (through: number) => void
   /** The last record that was shown; 0 for none. */
   readonly sequence: () => number
   /** Shows the text that waits to be merged with more. */
@@ -22,7 +27,7 @@ export interface LiveChannel {
     maxPending: number,
     after: number
   ) => {
-    readonly backlog: Backlog.Backlog<LiveUpdate>
+    readonly backlog: Backlog.Backlog<Item>
     readonly coming: ReadonlyArray<LiveUpdate>
     readonly leave: () => void
   }
@@ -30,7 +35,7 @@ export interface LiveChannel {
 }
 
 export const make = (): LiveChannel => {
-  const watchers = new Set<Backlog.Backlog<LiveUpdate>>()
+  const watchers = new Set<Backlog.Backlog<Item>>()
   let sequence = 0
   let coming: Coming | undefined
 
@@ -105,6 +110,12 @@ export const make = (): LiveChannel => {
       ;({ sequence } = record)
       show({ _tag: "Recorded", cursor: cursor(), record, stored: true })
     },
+    lost: (through) => {
+      if (through >= sequence) return
+      sequence = through
+      coming = undefined
+      show({ _tag: "Gap", cursor: cursor() })
+    },
     sequence: () => sequence,
     flush,
     isPending: () => {
@@ -113,8 +124,8 @@ export const make = (): LiveChannel => {
     },
     watch: (maxPending, after) => {
       const from = Math.max(sequence, after)
-      const backlog = Backlog.make<LiveUpdate>(maxPending, (last) => ({
-        _tag: "Gap",
+      const backlog = Backlog.make<Item>(maxPending, (last) => ({
+        _tag: "Missed",
         cursor: { sequence: last?.cursor.sequence ?? from }
       }))
       watchers.add(backlog)

@@ -83,8 +83,14 @@ export const make = Effect.fnUntraced(function* (
     yield* FiberMap.run(
       observers,
       conversationId,
-      store.observe({ conversationId, after }).pipe(
-        Stream.runForEach((record) => Effect.sync(() => channel.stored(record))),
+      Effect.gen(function* () {
+        // What a run has shown and could not store before its end is not stored any more.
+        if (known > 0) channel.lost((yield* store.tail({ conversationId })).sequence)
+        const from = known > 0 ? channel.sequence() : after
+        yield* Stream.runForEach(store.observe({ conversationId, after: from }), (record) =>
+          Effect.sync(() => channel.stored(record))
+        )
+      }).pipe(
         Effect.retry({ while: ({ _tag }) => _tag === "StoreUnavailable", schedule: Schedule.spaced("1 second") }),
         // Erased, damaged, or not there yet: whoever joins is told, and a run that begins is shown.
         Effect.ignore
