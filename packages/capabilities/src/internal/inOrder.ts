@@ -42,35 +42,76 @@ export const following = (
   log: Log | undefined,
   items: Stream.Stream<Item, ReadError>,
   after: number | undefined
-): Stream.Stream<LiveUpdate, ReadError> => {
-  let seen = after
-  return items.pipe(
-    Stream.flatMap((update): Stream.Stream<LiveUpdate, ReadError> => {
-      // It was shown what was stored, too, which its backlog does not know.
-      if (update._tag === "Missed") return Stream.succeed(gapAt(seen ?? update.cursor.sequence))
-      // The store has lost what was shown behind the place: nothing to those who have not seen it.
-      if (update._tag === "Gap") {
-        const { sequence } = update.cursor
-        if (seen === undefined || seen <= sequence) return Stream.empty
-        seen = sequence
-        return Stream.succeed(update)
-      }
-      if (update._tag !== "Recorded" || seen === undefined) return Stream.succeed(update)
-      const { sequence } = update.record
-      if (sequence <= seen) return Stream.empty
-      if (log === undefined || sequence === seen + 1) return Stream.succeed(update)
-      const missing = Stream.catchTag(between(log, seen, sequence - 1), "StoreUnavailable", () => Stream.empty)
-      return Stream.concat(missing, Stream.succeed(update))
-    }),
-    Stream.tap((update) =>
-      Effect.sync(() => {
-        if (update._tag === "Recorded") seen = update.record.sequence
-      })
-    )
+): Stream.Stream<LiveUpdate, ReadError> =>
+  // As many at a time as wait: with a stream for each of them a hundred watchers are felt by the run.
+  Stream.mapAccumArrayEffect(
+    items,
+    () => after,
+    (before, waiting) => {
+      const { holes, seen, shown } = place(before, waiting)
+      return log === undefined || holes.length === 0
+        ? Effect.succeed([seen, shown])
+        : Effect.map(filled(log, shown, holes), (whole) => [seen, whole])
+    }
   )
-}
 
 // --- internal ---
+
+/** Records between two that were shown: they belong in front of the update at `index`. */
+interface Hole {
+  readonly index: number
+  readonly after: number
+  readonly through: number
+}
+
+/** What of these a watcher is shown who has seen the log through `before`, and where something is missing. */
+const place = (before: number | undefined, items: ReadonlyArray<Item>) => {
+  let seen = before
+  const shown: Array<LiveUpdate> = []
+  const holes: Array<Hole> = []
+  for (const item of items) {
+    switch (item._tag) {
+      case "Missed":
+        // It was shown what was stored, too, which its backlog does not know.
+        shown.push(gapAt(seen ?? item.cursor.sequence))
+        break
+      case "Gap":
+        // The store has lost what was shown behind the place: nothing to those who have not seen it.
+        if (seen === undefined || seen <= item.cursor.sequence) break
+        seen = item.cursor.sequence
+        shown.push(item)
+        break
+      case "Recorded": {
+        const { sequence } = item.record
+        if (seen !== undefined && sequence <= seen) break
+        if (seen !== undefined && sequence > seen + 1) {
+          holes.push({ index: shown.length, after: seen, through: sequence - 1 })
+        }
+        seen = sequence
+        shown.push(item)
+        break
+      }
+      default:
+        shown.push(item)
+    }
+  }
+  return { seen, shown, holes }
+}
+
+const filled = Effect.fnUntraced(function* (
+  log: Log,
+  shown: ReadonlyArray<LiveUpdate>,
+  holes: ReadonlyArray<Hole>
+): Effect.fn.Return<ReadonlyArray<LiveUpdate>, ReadError> {
+  const whole: Array<LiveUpdate> = []
+  let done = 0
+  for (const { after, index, through } of holes) {
+    const missing = Stream.catchTag(between(log, after, through), "StoreUnavailable", () => Stream.empty)
+    whole.push(...shown.slice(done, index), ...(yield* Stream.runCollect(missing)))
+    done = index
+  }
+  return [...whole, ...shown.slice(done)]
+})
 
 const gapAt = (sequence: number): LiveUpdate => ({ _tag: "Gap", cursor: { sequence } })
 
