@@ -40,10 +40,11 @@ export const bytes = (value: number): string => {
   return `${(value / 1_000_000).toFixed(1)} MB`
 }
 
-/** A small amount of a currency, with enough digits to see that it is something. */
+/** An amount of a currency, a small one with enough digits to see that it is something. */
 export const cost = (amount: number, currency: string): string => {
-  const digits = amount === 0 || amount >= 1 ? 2 : 4
-  const format = new Intl.NumberFormat(undefined, { style: "currency", currency, maximumFractionDigits: digits })
+  const digits = amount === 0 || amount >= 0.1 ? 2 : 4
+  const style = { style: "currency", currency, minimumFractionDigits: digits, maximumFractionDigits: digits } as const
+  const format = new Intl.NumberFormat(undefined, style)
   return amount > 0 && amount < 0.0001 ? `< ${format.format(0.0001)}` : format.format(amount)
 }
 

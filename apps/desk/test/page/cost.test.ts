@@ -18,7 +18,7 @@ describe("prices", () => {
 
 describe("a cost", () => {
   it("has as many digits as it takes to see that it is something", () => {
-    const shown = [0, 0.00002, 0.0021, 0.5, 12.3456].map((amount) => cost(amount, "USD").replace(/[^\d.<]/g, ""))
-    assert.deepStrictEqual(shown, ["0.00", "<0.0001", "0.0021", "0.50", "12.35"])
+    const shown = [0, 0.00002, 0.0021, 0.028, 0.5, 12.3456].map((amount) => cost(amount, "USD").replace(/[^\d.<]/g, ""))
+    assert.deepStrictEqual(shown, ["0.00", "<0.0001", "0.0021", "0.0280", "0.50", "12.35"])
   })
 })
