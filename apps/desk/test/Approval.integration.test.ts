@@ -3,14 +3,14 @@ import { Digest } from "@colloquy/session/Digest"
 import { ApprovalId } from "@colloquy/session/Ids"
 import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
-import { type Client, hasRested, lastAnswer, talk, ticket, viewUntil, withDesk } from "./desk.ts"
+import { type Client, clientOf, hasRested, lastAnswer, talk, ticket, viewUntil, withDesk } from "./desk.ts"
 
 const params = { conversationId: ticket }
 const order = { params: { orderId: "A-1003" } }
 
 /** Asks for a refund, and gives the request that waits. */
-const asked = Effect.fnUntraced(function* (client: Client) {
-  yield* talk(client, "refund A-1003", "m1")
+const asked = Effect.fnUntraced(function* (client: Client, orderId = "A-1003") {
+  yield* talk(client, `refund ${orderId}`, "m1")
   const { approvals, summary } = yield* client.conversations.get({ params })
   const [request] = approvals
   assert.strictEqual(summary.status, "awaiting-approval")
@@ -38,6 +38,21 @@ describe("a refund", () => {
         const late = yield* Effect.flip(decide)
         assert.isTrue(late._tag === "Refused")
         assert.strictEqual((yield* client.shop.order(order)).refunds.length, 1)
+      })
+    )
+  )
+
+  it.live("of one tenant is not another's, whose conversation and call have the same ids", () =>
+    withDesk({}, ({ client, url }) =>
+      Effect.gen(function* () {
+        for (const one of [client, yield* clientOf(url, "other")]) {
+          const { binding } = yield* asked(one, one === client ? "A-1003" : "A-1001")
+          yield* one.talk.decide({ params, payload: { ...binding, decision: "approved" } })
+          yield* viewUntil(one, ticket, hasRested(2))
+        }
+        for (const orderId of ["A-1003", "A-1001"]) {
+          assert.strictEqual((yield* client.shop.order({ params: { orderId } })).refunds.length, 1, orderId)
+        }
       })
     )
   )

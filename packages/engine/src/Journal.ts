@@ -8,7 +8,7 @@ import * as Conversation from "@colloquy/session/Conversation"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import type { ConversationState } from "@colloquy/session/ConversationState"
 import { derive } from "@colloquy/session/DerivedId"
-import { BatchId, ConversationId, ProducerId, RecordId, type RunId } from "@colloquy/session/Ids"
+import { BatchId, ConversationId, ProducerId, RecordId, type RunId, type TenantId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import * as ToolCalls from "@colloquy/session/ToolCalls"
 import { StoreUnavailable } from "@colloquy/store/StoreError"
@@ -36,6 +36,8 @@ export interface Fact {
  * @since 0.1.0
  */
 export interface Journal {
+  /** Whose conversation it is, in a store that has tenants. */
+  readonly tenant: TenantId | undefined
   /** Undefined when nothing is stored. */
   readonly conversationId: ConversationId | undefined
   readonly state: () => ConversationState
@@ -69,7 +71,7 @@ export interface Journal {
  * @since 0.1.0
  */
 export const fromWriter = (writer: Writer, writeTimeout: Duration.Duration = defaultWriteTimeout): Journal => {
-  const { conversationId } = writer
+  const { conversationId, tenant } = writer
   let unavailable = false
   // A sibling's later success does not undo it: what failed to be written is missing.
   const note = <A>(effect: Effect.Effect<A, WriteError>): Effect.Effect<A, WriteError> =>
@@ -79,6 +81,7 @@ export const fromWriter = (writer: Writer, writeTimeout: Duration.Duration = def
       })
     )
   return {
+    tenant,
     conversationId,
     state: writer.state,
     records: writer.records,
@@ -123,6 +126,7 @@ export const inMemory = (history: Prompt.Prompt = Prompt.empty): Journal => {
   })
 
   return {
+    tenant: undefined,
     conversationId: undefined,
     isUnavailable: () => false,
     hasRun: () => Effect.succeed(false),

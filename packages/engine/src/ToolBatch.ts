@@ -41,8 +41,10 @@ export const run = <E>(context: RunContext<E>, calls: ReadonlyArray<Call>): Effe
   }
 
   const handle = ({ attempt, callId, name, params }: Call): Effect.Effect<HandlerOutcome, E> => {
-    const { conversationId } = journal
-    const idempotencyKey = derive(conversationId ?? runId, callId)
+    const { conversationId, tenant } = journal
+    const place = conversationId ?? runId
+    // Two tenants may have a conversation of one id each.
+    const idempotencyKey = tenant === undefined ? derive(place, callId) : derive(tenant, place, callId)
     return Effect.provideService(
       host.handle({ callId, name, params }, (result) =>
         Effect.sync(() => publish(RunEvent.ToolProgress({ callId, name, result })))

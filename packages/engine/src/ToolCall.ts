@@ -15,8 +15,8 @@ import * as Result from "effect/Result"
  *
  * **Details**
  *
- * `idempotencyKey` is the same for every attempt at the call, and no other call of any conversation has it: pass it on to
- * whatever must not happen twice. `attempt` is 1 unless a crash cut an earlier one off.
+ * `idempotencyKey` is the same for every attempt at the call, and no other call of any conversation of any tenant has it:
+ * pass it on to whatever must not happen twice. `attempt` is 1 unless a crash cut an earlier one off.
  *
  * @category models
  * @since 0.1.0

@@ -5,10 +5,10 @@ import { assert, describe, it } from "@effect/vitest"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
-import { AgentRuntime } from "../src/index.ts"
+import { AgentRuntime, ToolCall } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { heldAt, inputs } from "./speaking.ts"
-import { conversationId, desk, handlers, text } from "./support.ts"
+import { calls, conversationId, desk, handlers, lookUp, text } from "./support.ts"
 
 const runtimeOf = (tenant: Ids.TenantId) =>
   Layer.fresh(AgentRuntime.layer.pipe(Layer.provideMerge(ConversationStore.withTenant(tenant))))
@@ -37,4 +37,24 @@ describe("a runtime for each tenant of one database", () => {
       }).pipe(Effect.provide([handlers(), model]))
     }).pipe(Effect.scoped, Effect.provide(MemoryStorage.layerWith({ database: MemoryDatabase.make() })))
   )
+
+  it.effect("gives the handlers of two calls of the same ids keys of their own", () => {
+    const keys: Array<string | undefined> = []
+    const note = Effect.gen(function* () {
+      keys.push((yield* ToolCall.CurrentToolCall)?.idempotencyKey)
+      return { status: "" }
+    })
+    return Effect.gen(function* () {
+      for (const tenant of ["acme", "globex"]) {
+        yield* AgentRuntime.run(desk, "go", { conversationId }).pipe(
+          Effect.provide([
+            runtimeOf(Ids.TenantId.make(tenant)),
+            handlers({ look_up: () => note }),
+            ScriptedModel.layer([calls([lookUp("c1")]), text("ok")])
+          ])
+        )
+      }
+      assert.deepStrictEqual(keys, ["acme/ticket-42/c1", "globex/ticket-42/c1"])
+    }).pipe(Effect.provide(MemoryStorage.layerWith({ database: MemoryDatabase.make() })))
+  })
 })

@@ -72,6 +72,8 @@ import type { Report } from "./Verification.ts"
 export class ConversationStore extends Context.Service<
   ConversationStore,
   {
+    /** Whose conversations these are; undefined in the store that belongs to no tenant. */
+    readonly tenant: TenantId | undefined
     /**
      * Creates a conversation if it is absent, as an empty log, and says who may write.
      *

@@ -9,7 +9,7 @@ import * as Conversation from "@colloquy/session/Conversation"
 import * as ConversationPrompt from "@colloquy/session/ConversationPrompt"
 import { type ConversationState, stateVersion } from "@colloquy/session/ConversationState"
 import { derive } from "@colloquy/session/DerivedId"
-import { BatchId, type ConversationId, type ProducerId, RecordId } from "@colloquy/session/Ids"
+import { BatchId, type ConversationId, type ProducerId, RecordId, type TenantId } from "@colloquy/session/Ids"
 import type * as Payload from "@colloquy/session/Payload"
 import type { EraserFailed } from "@colloquy/session/Seams"
 import type { UnsupportedVersion } from "@colloquy/session/Upcast"
@@ -55,6 +55,8 @@ export type WriteError = AppendError | Conversation.IllegalRecord | ReadError
  * @since 0.1.0
  */
 export interface Writer {
+  /** Whose conversation it is; undefined in the store that belongs to no tenant. */
+  readonly tenant: TenantId | undefined
   readonly conversationId: ConversationId
   readonly producerId: ProducerId
   readonly epoch: number
@@ -281,6 +283,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   const writer: Writer = {
+    tenant: store.tenant,
     conversationId,
     producerId,
     epoch,

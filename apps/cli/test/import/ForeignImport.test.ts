@@ -13,6 +13,7 @@ import * as S from "./samples.ts"
 
 /** A store that refuses one conversation, and takes the others. */
 const picky = Layer.mock(ConversationStore)({
+  tenant: undefined,
   importBatches: ({ batches, conversationId }) =>
     conversationId === "b"
       ? Effect.fail(new InvalidBatch({ conversationId, batchId: BatchId.make("created"), reason: "it is odd" }))

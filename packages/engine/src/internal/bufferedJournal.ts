@@ -91,6 +91,7 @@ export const bufferedJournal = (writer: Writer): Journal.Journal => {
     })
 
   return {
+    tenant: writer.tenant,
     conversationId: writer.conversationId,
     state,
     records,

@@ -37,7 +37,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
   })
   yield* Effect.forkScoped(Stream.runForEach(root.driver.changes, () => wakeAll))
   return {
-    store: verbs(root),
+    store: { tenant: undefined, ...verbs(root) },
     /** One for each tenant, so that whoever appends wakes whoever observes. */
     tenant: (name: TenantId) => {
       const known = fronts.get(name)
@@ -48,7 +48,7 @@ export const make = Effect.fnUntraced(function* (options: Options) {
         wakeups: Wakeups.make()
       }
       fronts.set(name, context)
-      return verbs(context)
+      return { tenant: name, ...verbs(context) }
     },
     tenants: Tenancy.list(root.driver)
   }

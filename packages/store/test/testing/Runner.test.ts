@@ -12,7 +12,10 @@ import * as Stream from "effect/Stream"
 import { TestClock } from "effect/testing"
 
 const conversationId = ConversationId.make("c")
-const one = Layer.mock(ConversationStore)({ tail: () => Effect.fail(new ConversationNotFound({ conversationId })) })
+const one = Layer.mock(ConversationStore)({
+  tenant: undefined,
+  tail: () => Effect.fail(new ConversationNotFound({ conversationId }))
+})
 const tenants = Layer.effect(
   Tenants,
   ConversationStore.useSync((store) => ({ store: () => store, list: Stream.empty }))
