@@ -4,6 +4,8 @@ import { Ids } from "@colloquy/session"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
+import * as Stream from "effect/Stream"
 import { answersIn, clientOf, hasRested, serve, talk, ticket, viewUntil, withDesk } from "./desk.ts"
 
 const params = { conversationId: ticket }
@@ -117,6 +119,47 @@ describe("a conversation", () => {
         assert.deepStrictEqual((yield* client.conversations.list({ query: {} })).conversations, [])
       })
     )
+  )
+
+  it.live("is erased to the end, though whoever asked goes away while its run is stopped", () =>
+    Effect.gen(function* () {
+      const stopping = yield* Deferred.make<void>()
+      const gate = yield* Deferred.make<void>()
+      // Takes its time to stop.
+      const answer = Effect.onInterrupt(Effect.never, () =>
+        Effect.andThen(Deferred.succeed(stopping, undefined), Deferred.await(gate))
+      )
+      const model = ScriptedModel.layerOf(() => ScriptedModel.chunks([answer]))
+      yield* withDesk({ model }, ({ client, url }) =>
+        Effect.gen(function* () {
+          yield* client.talk.send({ params, payload: { text: "hello", inputId: "m1", onBusy: "reject" } })
+          const erased = yield* Effect.forkScoped(
+            Stream.unwrap(client.events.desk({})).pipe(
+              Stream.filter(({ event }) => event === "changed"),
+              Stream.runHead
+            )
+          )
+          const leaving = new AbortController()
+          const asked = fetch(`${url}/api/conversations/${ticket}`, { method: "DELETE", signal: leaving.signal })
+          yield* Deferred.await(stopping)
+          leaving.abort()
+          assert.isTrue(
+            yield* Effect.promise(() =>
+              asked.then(
+                () => false,
+                () => true
+              )
+            )
+          )
+          // The desk has seen by then that nobody waits.
+          yield* client.health({})
+          yield* Deferred.succeed(gate, undefined)
+          const told = yield* Effect.flatMap(Fiber.join(erased), Effect.fromOption)
+          assert.deepStrictEqual(told.data, { conversationId: ticket, change: "erased" })
+          assert.strictEqual((yield* Effect.flip(client.conversations.get({ params })))._tag, "NotFound")
+        })
+      )
+    })
   )
 
   it.live("is downloaded as an archive", () =>

@@ -29,14 +29,14 @@ import { runningIn, toApproval, toRun, toSummary } from "./Summaries.ts"
 
 export const layer = HttpApiBuilder.group(DeskApi, "conversations", (handlers) =>
   Effect.gen(function* () {
-    const { atDesk } = yield* Desks
+    const { atDesk, changeAtDesk } = yield* Desks
     const chosen = yield* ChosenModel
     const prices = yield* ModelPrices
     return handlers.handleAll({
       list: ({ query }) => atDesk(list(query.after, query.limit ?? maxPage)),
       runs: () => atDesk(Effect.map(running, (runs) => runs.map(toRun))),
       get: ({ params }) => atDesk(details(params.conversationId, titleOf(chosen), prices)),
-      rename: ({ params, payload }) => atDesk(rename(params.conversationId, payload.title)),
+      rename: ({ params, payload }) => changeAtDesk(rename(params.conversationId, payload.title)),
       records: ({ params, query }) =>
         atDesk(
           ofStore(
@@ -54,9 +54,9 @@ export const layer = HttpApiBuilder.group(DeskApi, "conversations", (handlers) =
           )
         ),
       entries: ({ params }) => atDesk(ofStore(Conversations.use(({ entries }) => entries(params.conversationId)))),
-      fork: ({ params, payload }) => atDesk(fork(params.conversationId, payload.at)),
-      deleteRecord: ({ params }) => atDesk(deleteRecord(params.conversationId, params.sequence)),
-      erase: ({ params }) => atDesk(erase(params.conversationId)),
+      fork: ({ params, payload }) => changeAtDesk(fork(params.conversationId, payload.at)),
+      deleteRecord: ({ params }) => changeAtDesk(deleteRecord(params.conversationId, params.sequence)),
+      erase: ({ params }) => changeAtDesk(erase(params.conversationId)),
       export: ({ params }) => atDesk(exportArchive(params.conversationId)),
       ledger: ({ params, query }) => atDesk(ofStore(blockOf(params.conversationId, query.runId))),
       statistics: () => atDesk(Effect.catch(statisticsOf, unavailable))

@@ -13,6 +13,7 @@ import * as ConversationStore from "@colloquy/store/ConversationStore"
 import * as Context from "effect/Context"
 import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as LayerMap from "effect/LayerMap"
 import { Caller } from "../api/Access.ts"
@@ -50,11 +51,15 @@ const deskOf = (tenant: TenantId) =>
 /** What a desk has. */
 export type DeskServices = Layer.Success<ReturnType<typeof deskOf>>
 
+type AtDesk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, DeskServices> | Caller>
+
 export class Desks extends Context.Service<
   Desks,
   {
     /** Runs an effect at the caller's desk. A desk stays open once it is: its runs go on when nobody is there. */
-    readonly atDesk: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, DeskServices> | Caller>
+    readonly atDesk: AtDesk
+    /** The same for what changes something: it is done to its end, though the caller goes away. */
+    readonly changeAtDesk: AtDesk
   }
 >()("@colloquy/desk/Desks") {}
 
@@ -62,13 +67,17 @@ export const layer = Layer.effect(
   Desks,
   Effect.gen(function* () {
     const desks = yield* LayerMap.make(deskOf, { idleTimeToLive: Duration.infinity })
-    return Desks.of({
-      atDesk: (effect) =>
-        Effect.scoped(
-          Effect.flatMap(Caller, ({ tenant }) =>
-            Effect.flatMap(desks.contextEffect(tenant), (services) => Effect.provide(effect, services))
-          )
+    const scope = yield* Effect.scope
+    const atDesk: AtDesk = (effect) =>
+      Effect.scoped(
+        Effect.flatMap(Caller, ({ tenant }) =>
+          Effect.flatMap(desks.contextEffect(tenant), (services) => Effect.provide(effect, services))
         )
+      )
+    return Desks.of({
+      atDesk,
+      // A server interrupts what it does for a request whose line is cut.
+      changeAtDesk: (effect) => Effect.flatMap(Effect.forkIn(atDesk(effect), scope), Fiber.join)
     })
   })
 )

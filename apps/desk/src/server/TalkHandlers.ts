@@ -14,10 +14,10 @@ import { Sending } from "./Sending.ts"
 
 export const layer = HttpApiBuilder.group(DeskApi, "talk", (handlers) =>
   Effect.gen(function* () {
-    const { atDesk } = yield* Desks
+    const { changeAtDesk } = yield* Desks
     return handlers.handleAll({
       send: ({ params: { conversationId }, payload: { inputId, onBusy, text } }) =>
-        atDesk(
+        changeAtDesk(
           Effect.gen(function* () {
             const { author } = yield* Caller
             const sending = yield* Sending
@@ -25,7 +25,7 @@ export const layer = HttpApiBuilder.group(DeskApi, "talk", (handlers) =>
           })
         ),
       steer: ({ params: { conversationId }, payload: { inputId, text } }) =>
-        atDesk(
+        changeAtDesk(
           Effect.gen(function* () {
             const { author } = yield* Caller
             const sending = yield* Sending
@@ -34,7 +34,7 @@ export const layer = HttpApiBuilder.group(DeskApi, "talk", (handlers) =>
           })
         ),
       decide: ({ params: { conversationId }, payload }) =>
-        atDesk(
+        changeAtDesk(
           Effect.gen(function* () {
             yield* mustBeThere(conversationId)
             const { author } = yield* Caller
@@ -43,7 +43,7 @@ export const layer = HttpApiBuilder.group(DeskApi, "talk", (handlers) =>
           })
         ),
       resume: ({ params: { conversationId } }) =>
-        atDesk(
+        changeAtDesk(
           Effect.gen(function* () {
             yield* mustBeThere(conversationId)
             const goingOn = yield* GoingOn
@@ -51,7 +51,7 @@ export const layer = HttpApiBuilder.group(DeskApi, "talk", (handlers) =>
           })
         ),
       cancel: ({ params: { conversationId } }) =>
-        atDesk(
+        changeAtDesk(
           Effect.gen(function* () {
             yield* mustBeThere(conversationId)
             const goingOn = yield* GoingOn
