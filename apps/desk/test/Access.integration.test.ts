@@ -237,6 +237,20 @@ describe("every answer", () => {
       }
     }).pipe(Effect.scoped)
   )
+
+  it.live("is kept in no cache and may run nothing, however its address is written", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serve()
+      for (const path of ["/API/health", "//api/health", "/%61pi/health", "/api/health/"]) {
+        const { headers } = yield* ask(url, path)
+        assert.strictEqual(headers["cache-control"], "no-store", path)
+      }
+      for (const path of ["/docs-of-mine", "/docs/none"]) {
+        const { headers } = yield* ask(url, path)
+        assert.notMatch(String(headers["content-security-policy"]), /unsafe/, path)
+      }
+    }).pipe(Effect.scoped)
+  )
 })
 
 describe("the API's document", () => {

@@ -8,7 +8,13 @@ import { clientOf, folder, serve } from "./desk.ts"
 const get = (url: string) =>
   Effect.promise(async () => {
     const response = await fetch(url)
-    return { status: response.status, type: response.headers.get("content-type"), body: await response.text() }
+    const { headers, status } = response
+    return {
+      status,
+      type: headers.get("content-type"),
+      cached: headers.get("cache-control"),
+      body: await response.text()
+    }
   })
 
 describe("the page", () => {
@@ -31,7 +37,9 @@ describe("the page", () => {
       writeFileSync(join(pageRoot, "assets", "main.js"), "console.log(1)")
       const first = yield* serve({ pageRoot })
       assert.strictEqual((yield* get(`${first.url}/`)).body, "<title>one</title>")
-      assert.match((yield* get(`${first.url}/assets/main.js`)).type ?? "", /javascript/)
+      const script = yield* get(`${first.url}/assets/main.js`)
+      assert.match(script.type ?? "", /javascript/)
+      assert.strictEqual(script.cached, "no-cache")
       for (const path of ["/secret.txt", "/..%2fsecret.txt", "/assets/..%2f..%2fsecret.txt", "/nothing.js"]) {
         assert.strictEqual((yield* get(first.url + path)).status, 404, path)
       }

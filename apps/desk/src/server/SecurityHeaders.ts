@@ -31,15 +31,22 @@ export const layer = HttpRouter.middleware(
     HttpEffect.withPreResponseHandler(answer, ({ url }, response) =>
       Effect.succeed(
         HttpServerResponse.setHeaders(response, {
-          "content-security-policy": url.startsWith("/docs") ? docs : page,
+          "content-security-policy": isDocs(url) ? docs : page,
           "x-content-type-options": "nosniff",
           "referrer-policy": "no-referrer",
           "cross-origin-opener-policy": "same-origin",
           "cross-origin-resource-policy": "same-origin",
-          // What a conversation says is kept in no cache.
-          ...(url.startsWith("/api/") ? { "cache-control": "no-store" } : {})
+          // What a conversation says is kept in no cache. Of the address one cannot tell: routes have many spellings.
+          ...(isFile(response) ? {} : { "cache-control": "no-store" })
         })
       )
     ),
   { global: true }
 )
+
+// --- internal ---
+
+const isDocs = (url: string): boolean => /^\/docs\/?(\?|$)/.test(url)
+
+/** The page's files alone have a mark of what is in them. */
+const isFile = ({ headers }: HttpServerResponse.HttpServerResponse): boolean => headers["etag"] !== undefined
