@@ -85,6 +85,27 @@ describe("a refund", () => {
     )
   )
 
+  it.live("whose words were deleted while it waited pays nothing, and the conversation goes on", () =>
+    withDesk({}, ({ client }) =>
+      Effect.gen(function* () {
+        const { binding } = yield* asked(client)
+        const records = yield* client.conversations.records({ params, query: {} })
+        const sequence = records.findLast(({ payload }) => payload._tag === "ModelResponded")?.sequence ?? 0
+        yield* client.conversations.deleteRecord({ params: { ...params, sequence } })
+        const { approvals, summary } = yield* client.conversations.get({ params })
+        assert.strictEqual(summary.status, "awaiting-approval")
+        assert.deepStrictEqual(
+          approvals.map(({ approvalId, params }) => [approvalId, params]),
+          [[binding.approvalId, undefined]]
+        )
+        yield* client.talk.decide({ params, payload: { ...binding, decision: "approved" } })
+        // The model is asked again, and so is whoever decides.
+        yield* viewUntil(client, ticket, hasRested(2))
+        assert.deepStrictEqual((yield* client.shop.order(order)).refunds, [])
+      })
+    )
+  )
+
   it.live("that a new message overtakes is closed", () =>
     withDesk({}, ({ client }) =>
       Effect.gen(function* () {

@@ -31,6 +31,7 @@ export interface ApprovalRequest {
   readonly runId: RunId
   readonly callId: ToolCallId
   readonly name: string
+  /** Undefined when the response that has the call was redacted. */
   readonly params: unknown
   /** Undefined when the request was redacted: no decision can be bound to it then. */
   readonly parametersDigest: Digest.Digest | undefined

@@ -62,14 +62,14 @@ export const RunFailed = Schema.Struct({
 
 /**
  * A call that waits for a person. `parametersDigest` binds a decision to what the person was shown; without one nothing
- * can be decided any more.
+ * can be decided any more. `params` are absent where the words of the call were deleted.
  */
 export const OpenApproval = Schema.Struct({
   approvalId: ApprovalId,
   runId: RunId,
   callId: ToolCallId,
   name: Schema.String,
-  params: Schema.Unknown,
+  params: optional(Schema.Unknown),
   parametersDigest: optional(Digest),
   requestedAt: Instant
 })

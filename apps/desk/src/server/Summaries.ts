@@ -34,9 +34,9 @@ export const toApproval = ({
   approvalId,
   callId,
   name,
-  params,
   requestedAt,
   runId,
+  ...(params === undefined ? {} : { params }),
   ...(parametersDigest === undefined ? {} : { parametersDigest })
 })
 
