@@ -7,7 +7,7 @@ import * as HttpServer from "effect/http/HttpServer"
 import type { ServeError } from "effect/http/HttpServerError"
 import * as Layer from "effect/Layer"
 import * as Schema from "effect/Schema"
-import { createServer } from "node:http"
+import * as EarlyRequests from "./EarlyRequests.ts"
 
 /**
  * No port could be had.
@@ -45,10 +45,15 @@ const listen = Effect.fnUntraced(function* (named: number | undefined) {
   const first = named ?? usualPort
   const last = named ?? usualPort + tries - 1
   for (let port = first; ; port++) {
+    const server = EarlyRequests.makeServer()
     const listening = yield* Effect.result(
-      NodeHttpServer.make(() => createServer(), { host: "127.0.0.1", port, gracefulShutdownTimeout })
+      NodeHttpServer.make(() => server, { host: "127.0.0.1", port, gracefulShutdownTimeout })
     )
-    if (listening._tag === "Success") return listening.success
+    if (listening._tag === "Success") {
+      // Where the desk fails to start, nobody answers any more, and closing waits for whoever is connected.
+      yield* Effect.addFinalizer(() => Effect.sync(() => server.closeAllConnections()))
+      return listening.success
+    }
     const { cause } = listening.failure satisfies ServeError
     if (port === last || codeOf(cause) !== "EADDRINUSE") return yield* new PortTaken({ first, last, cause })
   }
