@@ -52,15 +52,39 @@ export const empty: ConversationView = {
 }
 
 /**
- * The picture with one more update.
+ * The picture with one more update. It copies the records at hand when it takes one more: for many at once there is
+ * {@link foldAll}.
  *
  * @category folding
  * @since 0.1.0
  */
-export const fold = (view: ConversationView, update: LiveUpdate): ConversationView => {
+export const fold = (view: ConversationView, update: LiveUpdate): ConversationView => foldAll(view, [update])
+
+/**
+ * The picture with more updates, in their order: as folding one after the other, at the cost of a single copy of the
+ * records. What it was given stays as it is; the records are the same array when none of these changes them.
+ *
+ * @category folding
+ * @since 0.1.0
+ */
+export const foldAll = (view: ConversationView, updates: Iterable<LiveUpdate>): ConversationView => {
+  let own: Array<CanonicalRecord> | undefined
+  // What nobody but this fold has seen it may add to.
+  const growing = (records: ReadonlyArray<CanonicalRecord>) => (records === own ? own : (own = [...records]))
+  let folded = view
+  for (const update of updates) folded = withUpdate(folded, update, growing)
+  return folded
+}
+
+// --- internal ---
+
+/** Gives an array of these records that may be added to. */
+type Growing = (records: ReadonlyArray<CanonicalRecord>) => Array<CanonicalRecord>
+
+const withUpdate = (view: ConversationView, update: LiveUpdate, growing: Growing): ConversationView => {
   switch (update._tag) {
     case "Recorded":
-      return record(view, update.record)
+      return withRecord(view, update.record, growing)
     case "Text":
       return piece(view, update, "text")
     case "Reasoning":
@@ -79,8 +103,6 @@ export const fold = (view: ConversationView, update: LiveUpdate): ConversationVi
   }
 }
 
-// --- internal ---
-
 /** What was shown behind the place that can be joined from need not be in the store: it may have lost it. */
 const withoutLost = (view: ConversationView, through: number): ConversationView => ({
   ...view,
@@ -90,7 +112,7 @@ const withoutLost = (view: ConversationView, through: number): ConversationView 
   hasGap: true
 })
 
-const record = (view: ConversationView, record: CanonicalRecord): ConversationView => {
+const withRecord = (view: ConversationView, record: CanonicalRecord, growing: Growing): ConversationView => {
   const { payload, sequence } = record
   const last = view.records.at(-1)?.sequence
   if (last !== undefined && sequence <= last) return view
@@ -98,9 +120,11 @@ const record = (view: ConversationView, record: CanonicalRecord): ConversationVi
   const known = last ?? view.cursor.sequence
   if (known > 0 && sequence > known + 1) return { ...view, hasGap: true }
   const isOver = endsComing(view.coming, payload)
+  const records = growing(payload._tag === "ContentRedacted" ? redact(view.records, payload.sequences) : view.records)
+  records.push(record)
   return {
     ...view,
-    records: [...(payload._tag === "ContentRedacted" ? redact(view.records, payload.sequences) : view.records), record],
+    records,
     coming: isOver ? undefined : view.coming,
     progress: payload._tag === "ToolCallSettled" ? without(view.progress, payload.callId) : view.progress,
     cursor: isOver ? { sequence } : { ...view.cursor, sequence },

@@ -127,4 +127,34 @@ describe("a view", () => {
     )
     assert.deepStrictEqual([...settled.progress], [])
   })
+
+  it("is the same folded at once, whatever comes, and what it was made from stays as it was", () => {
+    const removed: Payload.Written = { _tag: "ContentRedacted", sequences: [1], reason: "asked for" }
+    const updates = [
+      recorded(2, responded(1, "two")),
+      piece(2, 0, "Well", 2),
+      recorded(4, said("too far")),
+      recorded(3, removed),
+      { _tag: "Gap", cursor: { sequence: 2 } } as const,
+      recorded(3, responded(2, "Well")),
+      recorded(3, responded(2, "seen twice"))
+    ]
+    const before = fold(recorded(1, said("one")))
+    for (let count = 0; count <= updates.length; count++) {
+      const some = updates.slice(0, count)
+      const whole = ConversationView.foldAll(before, some)
+      assert.deepStrictEqual(whole, some.reduce(ConversationView.fold, before))
+      assert.deepStrictEqual(ConversationView.foldAll(whole, updates), updates.reduce(ConversationView.fold, whole))
+      assert.deepStrictEqual(before.records, [recordOf(1, said("one"))])
+    }
+    assert.strictEqual(ConversationView.foldAll(before, [piece(1, 0, "Well")]).records, before.records)
+  })
+
+  it("copies its records once for all that is folded at once, also for a hundred thousand", () => {
+    const count = 100_000
+    const updates = Array.from({ length: count }, (_, i) => recorded(i + 1, said("more")))
+    const started = updates.slice(0, count / 2)
+    const view = ConversationView.foldAll(ConversationView.foldAll(ConversationView.empty, started), updates)
+    assert.deepStrictEqual([view.records.length, view.cursor, view.hasGap], [count, { sequence: count }, false])
+  })
 })

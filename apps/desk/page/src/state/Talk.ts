@@ -71,12 +71,13 @@ export const connected = (talk: Talk): Talk => {
 
 /** With events of its connection. */
 export const withEvents = (talk: Talk, events: Iterable<ConversationEvent>): Talk => {
-  let { view } = talk
+  const updates: Array<LiveUpdate> = []
   let receipts: Map<string, InputReceipt> | undefined
   for (const { data, event } of events) {
-    if (event === "update") view = ConversationView.fold(view, data)
+    if (event === "update") updates.push(data)
     if (event === "receipt") (receipts ??= new Map(talk.receipts)).set(data.inputId, data)
   }
+  const view = ConversationView.foldAll(talk.view, updates)
   const phase = talk.phase === "new" && view.records.length > 0 ? "ready" : talk.phase
   return { ...talk, phase, view, receipts: receipts ?? talk.receipts }
 }
@@ -89,7 +90,7 @@ export const withStored = (talk: Talk, records: ReadonlyArray<CanonicalRecord>):
     record,
     stored: true
   }))
-  return { ...talk, view: updates.reduce(ConversationView.fold, { ...talk.view, hasGap: false }) }
+  return { ...talk, view: ConversationView.foldAll({ ...talk.view, hasGap: false }, updates) }
 }
 
 /** With what only the server's process knows, read behind a join. */
