@@ -404,6 +404,44 @@ describe("joining from a cursor", () => {
     })
   )
 
+  it.effect("reaches who comes while the last watcher's reading is being ended", () =>
+    Effect.gen(function* () {
+      const [ending, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const slow = Layer.effect(
+        ConversationStore.ConversationStore,
+        ConversationStore.ConversationStore.useSync((store) => ({
+          ...store,
+          observe: (request) =>
+            Stream.ensuring(
+              store.observe(request),
+              Effect.andThen(Deferred.succeed(ending, undefined), Deferred.await(ended))
+            )
+        }))
+      ).pipe(Layer.provide(MemoryStorage.layer))
+      yield* Effect.gen(function* () {
+        const service = yield* tracker
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        const first = yield* watching(service)
+        const leaving = yield* Effect.forkScoped(Fiber.interrupt(first.fiber))
+        yield* Deferred.await(ending)
+        const { seen } = yield* watching(service)
+        yield* Deferred.succeed(ended, undefined)
+        yield* Fiber.join(leaving)
+        yield* writer.append([{ _tag: "MetadataChanged", title: "by others" }])
+        yield* settled
+        const run = yield* service.track(info)
+        run.publish(recorded(3, responded(1, "by a run")))
+        yield* settled
+        assert.deepStrictEqual(wordsOf(seen), ["Recorded 2", "Recorded 3"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, slow))
+        )
+      )
+    })
+  )
+
   it.effect("of a conversation that nobody has begun shows what comes", () =>
     Effect.gen(function* () {
       const service = yield* tracker

@@ -69,11 +69,15 @@ export const make = Effect.fnUntraced(function* (
   const observe = Effect.fnUntraced(function* (conversationId: ConversationId) {
     const tracked = channels.get(conversationId)
     if (tracked === undefined || !isOpen) return
-    const { channel, runs } = tracked
-    if (runs > 0 || channel.watchers() === 0) {
+    const { channel } = tracked
+    if (tracked.runs > 0 || channel.watchers() === 0) {
       yield* FiberMap.remove(observers, conversationId)
-      if (runs === 0) channels.delete(conversationId)
-      return
+      if (tracked.runs > 0) return
+      if (channel.watchers() === 0) {
+        if (channels.get(conversationId) === tracked) channels.delete(conversationId)
+        return
+      }
+      // Somebody came meanwhile, and found that the store was observed.
     }
     if (store === undefined || (yield* FiberMap.has(observers, conversationId))) return
     const known = channel.sequence()
