@@ -442,6 +442,19 @@ describe("joining from a cursor", () => {
     })
   )
 
+  it.effect("of a conversation that others begin shows it from its beginning", () =>
+    Effect.gen(function* () {
+      const service = yield* tracker
+      const early = yield* watching(service)
+      const joined = yield* watching(service, { sequence: 0 })
+      const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+      yield* writer.append([{ _tag: "MetadataChanged", title: "by others" }])
+      yield* TestClock.adjust("1 second")
+      yield* settled
+      for (const { seen } of [early, joined]) assert.deepStrictEqual(wordsOf(seen), ["Recorded 1", "Recorded 2"])
+    }).pipe(Effect.scoped, Effect.provide(layer))
+  )
+
   it.effect("of a conversation that nobody has begun shows what comes", () =>
     Effect.gen(function* () {
       const service = yield* tracker

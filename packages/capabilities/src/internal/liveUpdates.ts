@@ -95,8 +95,9 @@ export const make = Effect.fnUntraced(function* (
           Effect.sync(() => channel.stored(record))
         )
       }).pipe(
-        Effect.retry({ while: ({ _tag }) => _tag === "StoreUnavailable", schedule: Schedule.spaced("1 second") }),
-        // Erased, damaged, or not there yet: whoever joins is told, and a run that begins is shown.
+        // A conversation that is not there yet may be begun by somebody else, in another process too.
+        Effect.retry({ while: isPassing, schedule: Schedule.spaced("1 second") }),
+        // Erased or damaged: whoever joins is told, and a run that begins is shown.
         Effect.ignore
       ),
       { onlyIfMissing: true }
@@ -159,6 +160,8 @@ export const make = Effect.fnUntraced(function* (
 })
 
 // --- internal ---
+
+const isPassing = ({ _tag }: ReadError): boolean => _tag === "StoreUnavailable" || _tag === "ConversationNotFound"
 
 /** The last record that a run which goes on has shown; 0 when there is none. */
 const shownByRun = (tracked: Tracked | undefined): number =>
