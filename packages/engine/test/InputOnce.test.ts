@@ -1,12 +1,14 @@
 /** An input that its source delivers more than once is run once, and its sender is told where it is. */
 import { SecretMask } from "@colloquy/capabilities"
-import { MemoryDatabase } from "@colloquy/storage-memory"
+import { Limits } from "@colloquy/session"
+import { MemoryDatabase, MemoryStorage } from "@colloquy/storage-memory"
 import { Conversations, ConversationStore } from "@colloquy/store"
 import { assert, describe, it } from "@effect/vitest"
 import * as AiError from "effect/ai/AiError"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
 import * as Result from "effect/Result"
+import * as Stream from "effect/Stream"
 import { AgentError, AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
 import { acceptedBy, heldAt, inputs } from "./speaking.ts"
@@ -24,6 +26,19 @@ const refusal = <A, E, R>(starting: Effect.Effect<A, E, R>) =>
     const runId: string = error.runId
     return { kind, runId, sequence, words }
   })
+
+/** A process of its own, and how many records it has read. */
+const reading = (database: MemoryDatabase.MemoryDatabase) => {
+  let records = 0
+  const store = Layer.effect(
+    ConversationStore.ConversationStore,
+    ConversationStore.ConversationStore.useSync((store) => ({
+      ...store,
+      read: (request) => Stream.tap(store.read(request), () => Effect.sync(() => void records++))
+    }))
+  ).pipe(Layer.provide(MemoryStorage.layerWith({ database })))
+  return { layer: Layer.provideMerge(AgentRuntime.layer, store), count: () => records }
+}
 
 const says = (...answers: ReadonlyArray<string>) => ScriptedModel.layer(answers.map(text))
 
@@ -94,6 +109,7 @@ describe("an input that has started a run", () => {
         assert.deepInclude(yield* again("Or?", "m2"), { kind: "follow-up", words: "other" })
         yield* answer.open
         assert.strictEqual((yield* run.await).outcome, "completed")
+        assert.deepInclude(yield* again("And?", "m2"), { kind: "follow-up", words: "same" })
       }).pipe(Effect.provideContext(one), Effect.provide([handlers(), model]))
     })
   )
@@ -196,6 +212,44 @@ describe("an input that a run was told while it went on", () => {
         )
       )
     }).pipe(Effect.provide([fresh(), handlers()]))
+  )
+})
+
+describe("looking for an input", () => {
+  const length = 50_000
+
+  /** A long log that no summary has shortened, by a process that is over. */
+  const written = (database: MemoryDatabase.MemoryDatabase) =>
+    Effect.gen(function* () {
+      const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+      const note = { _tag: "Custom" as const, name: "note", data: null }
+      while (writer.tail().sequence < length) {
+        const missing = Math.min(Limits.maxBatchRecords, length - writer.tail().sequence)
+        yield* writer.append(Array.from({ length: missing }, () => note))
+      }
+    }).pipe(Effect.scoped, Effect.provide(processOver(database)))
+
+  it.effect(
+    "reads no more of a long log than a start does, in the process that has it at hand and in the next one",
+    () =>
+      Effect.gen(function* () {
+        const read: Array<ReadonlyArray<number>> = []
+        for (const ids of [[], ["m1", "m2"]]) {
+          const database = MemoryDatabase.make()
+          yield* written(database)
+          const { layer, count } = reading(database)
+          yield* Effect.gen(function* () {
+            yield* AgentRuntime.run(desk, "Hello", { conversationId, inputId: ids[0], earlierRuns: "ledger" })
+            const first = count()
+            yield* AgentRuntime.run(desk, "Hello", { conversationId, inputId: ids[1], earlierRuns: "ledger" })
+            read.push([first, count() - first])
+          }).pipe(Effect.provide([layer, handlers(), says("Hi.", "Hi.")]))
+        }
+        assert.deepStrictEqual(read, [
+          [length, 0],
+          [length, 0]
+        ])
+      })
   )
 })
 

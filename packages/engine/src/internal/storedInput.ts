@@ -10,7 +10,8 @@ import type { Storage } from "./shared.ts"
 
 /**
  * The input, if it has started a run, however long ago: the store has an index. Else if the records that a model is shown
- * have it, where another process wrote last; those of this process are at hand once it has the conversation.
+ * have it, where a run of another process may go on. Anywhere else nobody is disturbed by whoever takes the conversation
+ * over, and has its records at hand then: to read them here would be to read them twice.
  */
 export const findStored = (storage: Storage, input: OnceInput, mask: SecretMask | undefined) =>
   Effect.catchIf(
@@ -36,5 +37,6 @@ const startOf = Effect.fnUntraced(function* ({ store }: Storage, { conversationI
 const othersRecords = Effect.fnUntraced(function* ({ conversations, store }: Storage, { conversationId }: OnceInput) {
   const tail = yield* store.tail({ conversationId })
   if (tail.producerId === conversations.producerId) return []
+  if ((yield* store.summary({ conversationId })).status !== "unfinished") return []
   return (yield* load(store, conversationId, tail)).records
 })
