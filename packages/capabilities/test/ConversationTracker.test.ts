@@ -227,6 +227,30 @@ describe("updates", () => {
     }).pipe(Effect.provide(withUpdates))
   )
 
+  it.effect(
+    "shows a newcomer nothing of a response that was coming to a run that is gone, whose end is not stored",
+    () =>
+      Effect.gen(function* () {
+        const service = yield* tracker
+        const early = yield* watching(service)
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const run = yield* service.track(info)
+            run.publish(delta(0, "Let me "))
+            yield* TestClock.adjust("100 millis")
+            run.publish(delta(7, "look"))
+          })
+        )
+        yield* settled
+        const late = yield* watching(service)
+        const next = yield* service.track(info)
+        next.publish(recorded(3, responded(1, "done")))
+        yield* settled
+        assert.deepStrictEqual(wordsOf(early.seen), ["Text 0 Let me ", "Text 7 look", "Recorded 3"])
+        assert.deepStrictEqual(late.seen, early.seen.slice(2))
+      }).pipe(Effect.scoped, Effect.provide(withUpdates))
+  )
+
   it.effect("an interrupted watcher leaves nothing behind", () =>
     Effect.gen(function* () {
       const service = yield* tracker

@@ -21,6 +21,8 @@ export interface LiveChannel {
   readonly sequence: () => number
   /** Shows the text that waits to be merged with more. */
   readonly flush: () => void
+  /** Nobody writes here any more. A response that was coming and is not recorded is not shown to newcomers. */
+  readonly ended: () => void
   /** Text waits. */
   readonly isPending: () => boolean
   readonly watch: (
@@ -118,6 +120,10 @@ export const make = (): LiveChannel => {
     },
     sequence: () => sequence,
     flush,
+    ended: () => {
+      flush()
+      coming = undefined
+    },
     isPending: () => {
       const now = coming
       return now !== undefined && kinds.some((kind) => now[kind].length > now.shown[kind])

@@ -113,8 +113,8 @@ export const make = Effect.fnUntraced(function* (
       }),
       (tracked) =>
         Effect.suspend(() => {
-          tracked.channel.flush()
           tracked.runs--
+          if (tracked.runs === 0) tracked.channel.ended()
           return observe(conversationId)
         })
     )
