@@ -33,7 +33,11 @@ import * as Wiring from "./server/Wiring.ts"
 const flags = {
   port: Flag.Int("port").pipe(
     Flag.withDescription("Where to listen (or DESK_PORT): 0 is any port; without it the first free one from 4310 on"),
-    Flag.withFallbackConfig(Config.Port("DESK_PORT")),
+    Flag.withFallbackConfig(Config.Int("DESK_PORT")),
+    Flag.filter(
+      (port) => port >= 0 && port <= 65_535,
+      () => "a port is a number from 0 to 65535"
+    ),
     Flag.optional
   ),
   db: Flag.String("db").pipe(

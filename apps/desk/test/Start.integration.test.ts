@@ -40,6 +40,22 @@ describe("the desk", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("whose port is none says so as wrong usage; 0 is any port, wherever it is said", () =>
+    Effect.gen(function* () {
+      const cwd = yield* folder
+      for (const given of [
+        yield* start(["--port=70000"], { cwd }),
+        yield* start(["--port=-1"], { cwd }),
+        yield* start([], { cwd, env: { DESK_PORT: "70000" } })
+      ]) {
+        const { code, stderr } = yield* given.ended
+        assert.strictEqual(code, 2, stderr)
+        assert.match(stderr, /--port.*a port is a number from 0 to 65535/)
+      }
+      yield* (yield* start([], { cwd, env: { DESK_PORT: "0" } })).url
+    }).pipe(Effect.scoped)
+  )
+
   it.live("that was told no port takes the next free one", () =>
     Effect.gen(function* () {
       const first = yield* start([], { cwd: yield* folder })
