@@ -147,6 +147,36 @@ describe("a message", () => {
   )
 })
 
+describe("a run that is stopped with its queues full", () => {
+  it.live("gives every one of its inputs back", () =>
+    Effect.gen(function* () {
+      const gate = yield* Deferred.make<void>()
+      yield* withDesk({ model: gated(gate) }, ({ client }) =>
+        Effect.gen(function* () {
+          const send = (inputId: string, onBusy: "queue" | "steer") =>
+            client.talk.send({ params, payload: { text: "wait", inputId, onBusy } })
+          yield* send("m1", "steer")
+          const ids: Array<string> = []
+          for (const onBusy of ["steer", "queue"] as const) {
+            for (let i = 0; ; i++) {
+              const exit = yield* Effect.exit(send(`${onBusy} ${i}`, onBusy))
+              if (exit._tag === "Failure") break
+              ids.push(`${onBusy} ${i}`)
+            }
+          }
+          assert.isAbove(ids.length, 100)
+          yield* client.talk.cancel({ params })
+          const { receipts } = yield* client.conversations.get({ params })
+          assert.deepStrictEqual(
+            receipts.map(({ inputId, state }) => [inputId, state]),
+            ids.map((inputId) => [inputId, "returned"])
+          )
+        })
+      )
+    })
+  )
+})
+
 describe("a conversation that outgrows its model", () => {
   it.live("is compacted, and goes on", () =>
     withDesk({}, ({ client }) =>

@@ -19,7 +19,7 @@ export class Receipts extends Context.Service<
   {
     /** Follows a receipt to its end. */
     readonly follow: (receipt: Receipt, text: string) => Effect.Effect<void>
-    /** Those of a conversation, in the order in which they were accepted; at most the last hundred. */
+    /** Those of a conversation, in the order in which they were accepted: all that wait, and the last that are over. */
     readonly of: (conversationId: ConversationId) => ReadonlyArray<InputReceipt>
     /** Those that there are, then each change. A slow reader loses the oldest. */
     readonly watch: (conversationId: ConversationId) => Stream.Stream<InputReceipt>
@@ -42,8 +42,9 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
         const receipts = known.get(conversationId) ?? new Map<string, InputReceipt>()
         known.set(conversationId, receipts)
         receipts.set(receipt.inputId, receipt)
-        const [oldest] = receipts.keys()
-        if (receipts.size > kept && oldest !== undefined) receipts.delete(oldest)
+        // What waits is bounded by the queues.
+        const over = [...receipts.values()].filter(isOver)
+        for (const { inputId } of over.slice(0, -kept)) receipts.delete(inputId)
         return PubSub.publish(changes, { conversationId, receipt })
       })
 
@@ -80,8 +81,10 @@ export const layer: Layer.Layer<Receipts> = Layer.effect(
 
 // --- internal ---
 
-/** How many receipts are kept of a conversation. */
-const kept = 100
+/** How many receipts that are over are kept of a conversation: more than its queues, of 64 inputs each, give back. */
+const kept = 200
+
+const isOver = ({ state }: InputReceipt): boolean => state === "done" || state === "returned"
 
 const shown = (state: State): Pick<InputReceipt, "answered" | "reason" | "sequence" | "state"> => {
   switch (state._tag) {
