@@ -2,8 +2,10 @@
 import { Ids } from "@colloquy/session"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { assert, describe, it } from "@effect/vitest"
+import * as Cause from "effect/Cause"
 import * as Effect from "effect/Effect"
 import * as Layer from "effect/Layer"
+import * as Logger from "effect/Logger"
 import { createServer, request as nodeRequest } from "node:http"
 import * as OfflineModel from "../src/agent/OfflineModel.ts"
 import type { Authorizer, Limits } from "../src/api/Access.ts"
@@ -209,6 +211,27 @@ describe("a request", () => {
       })
     )
   )
+})
+
+const broken = () => Effect.die(new Error("the table of callers is upside down"))
+
+describe("a fault of the desk", () => {
+  it.live("is told in the log, and to the caller only that there is one", () => {
+    const told: Array<string> = []
+    const logger = Logger.make<unknown, void>(({ cause, message }) => {
+      told.push(`${String(message)} ${Cause.pretty(cause)}`)
+    })
+    return withDesk({ decide: broken }, ({ url }) =>
+      Effect.gen(function* () {
+        const { body, status } = yield* ask(url, "/api/conversations")
+        assert.deepStrictEqual([status, body], [500, ""])
+        assert.strictEqual(told.length, 1)
+        assert.match(told[0] ?? "", /GET \/api\/conversations.*upside down/)
+        yield* ask(url, "/nothing-here")
+        assert.strictEqual(told.length, 1)
+      })
+    ).pipe(Effect.provide(Logger.layer([logger])))
+  })
 })
 
 describe("every answer", () => {

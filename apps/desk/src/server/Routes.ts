@@ -7,6 +7,7 @@ import { DeskApi } from "../api/DeskApi.ts"
 import * as ConversationsHandlers from "./ConversationsHandlers.ts"
 import * as Docs from "./Docs.ts"
 import * as EventsHandlers from "./EventsHandlers.ts"
+import * as Faults from "./Faults.ts"
 import * as Page from "./Page.ts"
 import * as SecurityHeaders from "./SecurityHeaders.ts"
 import * as ShopHandlers from "./ShopHandlers.ts"
@@ -23,7 +24,8 @@ const api = HttpApiBuilder.layer(DeskApi, { openapiPath: "/openapi.json" }).pipe
   ])
 )
 
-export const layer = (pageRoot: string) => Layer.mergeAll(api, Docs.layer, Page.layer(pageRoot), SecurityHeaders.layer)
+export const layer = (pageRoot: string) =>
+  Layer.mergeAll(api, Docs.layer, Page.layer(pageRoot), SecurityHeaders.layer, Faults.layer)
 
 /** Ids of conversations have up to 512 bytes, each of them up to three characters in a URL. */
 export const options = { disableLogger: true, disableListenLog: true, routerConfig: { maxParamLength: 1536 } }
