@@ -6,6 +6,7 @@ import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Fiber from "effect/Fiber"
 import * as Stream from "effect/Stream"
+import { DatabaseSync } from "node:sqlite"
 import { answersIn, clientOf, hasRested, serve, talk, ticket, viewUntil, withDesk } from "./desk.ts"
 
 const params = { conversationId: ticket }
@@ -117,6 +118,20 @@ describe("a conversation", () => {
         )
         assert.isTrue(again._tag === "Refused" && again.reason === "ConversationErased")
         assert.deepStrictEqual((yield* client.conversations.list({ query: {} })).conversations, [])
+      })
+    )
+  )
+
+  it.live("is erased though its file was damaged", () =>
+    withDesk({}, ({ client, filename }) =>
+      Effect.gen(function* () {
+        // Of one that waits for people the log is read, so that its run can be ended.
+        yield* talk(client, "refund A-1003", "m1")
+        const database = new DatabaseSync(filename)
+        database.exec("UPDATE records SET payload = '{' WHERE sequence > 2")
+        database.close()
+        yield* client.conversations.erase({ params })
+        assert.strictEqual((yield* Effect.flip(client.conversations.get({ params })))._tag, "NotFound")
       })
     )
   )

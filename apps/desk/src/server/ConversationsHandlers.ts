@@ -160,7 +160,11 @@ const recordAt = Effect.fnUntraced(function* (conversationId: ConversationId, se
 const erase = Effect.fnUntraced(function* (conversationId: ConversationId) {
   const store = yield* ConversationStore
   yield* summaryOf(conversationId)
-  yield* ofStore(AgentRuntime.cancel(conversationId))
+  yield* AgentRuntime.cancel(conversationId).pipe(
+    // A log that cannot be read has no run that goes on by then, and is to be erased all the more.
+    Effect.catchTag(["CorruptRecord", "UnsupportedVersion"], () => Effect.void),
+    ofStore
+  )
   const { bytes, copies, removed } = yield* ofStore(store.erase({ conversationId }))
   ;(yield* Receipts).forget(conversationId)
   yield* Changes.use(({ tell }) => tell(conversationId, "erased"))
