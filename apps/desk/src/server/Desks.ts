@@ -49,7 +49,7 @@ const deskOf = (tenant: TenantId) =>
   )
 
 /** What a desk has. */
-export type DeskServices = Layer.Success<ReturnType<typeof deskOf>>
+type DeskServices = Layer.Success<ReturnType<typeof deskOf>>
 
 type AtDesk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, DeskServices> | Caller>
 
