@@ -23,7 +23,8 @@ declare global {
 const states = async (tab: Tab, width: number): Promise<ReadonlyArray<string>> => {
   const { page } = tab
   const found = [...(await check(page, "home"))]
-  await page.getByRole("button", { name: "New", exact: true }).click()
+  await page.getByRole("button", { name: "New" }).first().click()
+  await tab.composer.waitFor()
   await tab.sees("What can the desk do for you?")
   found.push(...(await check(page, "new")))
   await tab.say("orders of Ada")

@@ -54,6 +54,16 @@ describe("a conversation", () => {
     await tab.sees("No conversations yet.")
   })
 
+  it("is begun by a suggestion where there is none yet, on a narrow screen too", async ({ open }) => {
+    const tab = await open({ width: 380 })
+    await tab.button(/^Where is order A-1003\?/).click()
+    await tab.page.waitForURL(/#\/c\//)
+    await tab.sees("PA731834")
+    await tab.page.goBack()
+    await tab.page.getByRole("link", { name: /Where is order A-1003\?/ }).waitFor()
+    assert.strictEqual(await tab.page.locator(".suggestions").count(), 0)
+  })
+
   it("says that a provider failed, and what can be done", async ({ open }) => {
     const tab = await open()
     await begin(tab, "simulate a provider error")

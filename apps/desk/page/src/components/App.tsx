@@ -4,8 +4,11 @@
 import { Keyboard } from "lucide-react"
 import { useCallback, useEffect, useState } from "react"
 import { start } from "../api/Desk.ts"
-import { followDesk } from "../state/DeskState.ts"
+import { begin } from "../state/actions.ts"
+import { desk, followDesk } from "../state/DeskState.ts"
 import { openNew, type Route, useRoute } from "../state/route.ts"
+import { useStore } from "../state/Store.ts"
+import { useAction } from "../state/useAction.ts"
 import { useShortcuts } from "../state/shortcuts.ts"
 import { useConversation } from "../state/useConversation.ts"
 import { Banner } from "./Banner.tsx"
@@ -14,24 +17,28 @@ import { Help } from "./Help.tsx"
 import { Inspector } from "./inspect/Inspector.tsx"
 import { ConversationList } from "./list/ConversationList.tsx"
 import { Conversation } from "./talk/Conversation.tsx"
+import { Suggestions } from "./talk/Suggestions.tsx"
 import { Notices } from "./ui/Notices.tsx"
 
 const roomForDetails = 1180
 
 export const App = () => {
   const route = useRoute()
+  const { conversations, phase } = useStore(desk)
+  const isEmpty = phase === "ready" && conversations.length === 0
   const [isInspecting, setInspecting] = useState(() => innerWidth >= roomForDetails)
   const [isHelping, setHelping] = useState(false)
+  const pane = route.name === "home" ? (isEmpty ? "talk" : "list") : isInspecting ? "inspector" : "talk"
   const onDetails = useCallback(() => setInspecting((is) => !is), [])
   const onHelp = useCallback(() => setHelping(true), [])
   useShortcuts({ onDetails, onHelp })
   useEffect(() => start(followDesk), [])
   return (
-    <div className="page" data-pane={route.name === "home" ? "list" : isInspecting ? "inspector" : "talk"}>
+    <div className="page" data-pane={pane}>
       <Banner />
       <ConversationList current={route.name === "conversation" ? route.conversationId : undefined} />
       {route.name === "home" ? (
-        <Home />
+        <Home isEmpty={isEmpty} />
       ) : (
         <Opened key={route.conversationId} route={route} isInspecting={isInspecting} onDetails={onDetails} />
       )}
@@ -46,17 +53,26 @@ export const App = () => {
 
 // --- internal ---
 
-const Home = () => (
-  <main className="talk home" aria-label="Conversation">
-    <div className="plain">
-      <h1>A support desk</h1>
-      <p>Open a conversation, or begin one. Everything that is said and done is kept, through crashes and restarts.</p>
-      <button type="button" className="primary" onClick={openNew}>
-        New conversation
-      </button>
-    </div>
-  </main>
-)
+const Home = ({ isEmpty }: { readonly isEmpty: boolean }) => {
+  const [say, isSaying] = useAction(begin)
+  const onSay = (text: string) => {
+    if (!isSaying) void say(text)
+  }
+  return (
+    <main className="talk home" aria-label="Conversation">
+      <div className="plain">
+        <h1>A support desk</h1>
+        <p>
+          Open a conversation, or begin one. Everything that is said and done is kept, through crashes and restarts.
+        </p>
+        <button type="button" className="primary" onClick={openNew}>
+          New conversation
+        </button>
+      </div>
+      {isEmpty ? <Suggestions onSay={onSay} /> : null}
+    </main>
+  )
+}
 
 const Opened = ({
   isInspecting,

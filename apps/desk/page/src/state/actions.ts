@@ -1,7 +1,7 @@
 /**
  * What a person can do with a conversation.
  */
-import type { ConversationId } from "@colloquy/session/Ids"
+import { ConversationId } from "@colloquy/session/Ids"
 import { Digest } from "@colloquy/session/Payload"
 import * as Effect from "effect/Effect"
 import * as Schema from "effect/Schema"
@@ -34,6 +34,15 @@ export const say = (
       Effect.catch((error) => Effect.sync(() => put({ phase: "failed", error: describe(error) })))
     )
   })
+
+/** Begins a conversation with something that is said, and opens it once it exists. */
+export const begin = (text: string) => {
+  const conversationId = ConversationId.make(crypto.randomUUID())
+  const payload = { text, inputId: crypto.randomUUID(), onBusy: "steer" as const }
+  return ask((client) => client.talk.send({ params: { conversationId }, payload })).pipe(
+    Effect.map(() => open(conversationId))
+  )
+}
 
 const isDigest = Schema.is(Digest)
 

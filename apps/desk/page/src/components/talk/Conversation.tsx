@@ -2,6 +2,8 @@
  * The middle of the page: one conversation, with all that is known of it.
  */
 import type { ReactNode } from "react"
+import { say } from "../../state/actions.ts"
+import { useAction } from "../../state/useAction.ts"
 import type { Shown } from "../../state/useConversation.ts"
 import { Announcer } from "./Announcer.tsx"
 import { Composer } from "./Composer.tsx"
@@ -30,6 +32,7 @@ export const Conversation = ({
 
 const Body = ({ shown }: { readonly shown: Shown }) => {
   const { talk } = shown
+  const [send] = useAction(say)
   switch (talk.phase) {
     case "loading":
       return <Plain>Loading…</Plain>
@@ -50,7 +53,7 @@ const Body = ({ shown }: { readonly shown: Shown }) => {
       return (
         <>
           {shown.rows.length === 0 && shown.pending.length === 0 ? (
-            <Suggestions conversation={shown.conversation} />
+            <Suggestions onSay={(text) => void send(shown.conversation, text, "steer")} />
           ) : (
             <Timeline key={shown.conversation.conversationId} shown={shown} />
           )}
