@@ -40,6 +40,14 @@ describe("the run's timeline", () => {
     assert.isDefined(cut.at(-1)?.end)
   })
 
+  it("does not take a denial for a failure", () => {
+    const denied = RunSpans.ofRun(log.log([...facts.slice(0, 6), log.resolved("c", "denied")]), "run")
+    assert.deepStrictEqual(
+      denied.filter(({ kind }) => kind === "wait").map(({ end, isFailure }) => [end !== undefined, isFailure]),
+      [[true, false]]
+    )
+  })
+
   it("knows the runs of a conversation in their order", () => {
     const second = facts.map((fact) => ("runId" in fact ? { ...fact, runId: "run2" } : fact))
     assert.deepStrictEqual(RunSpans.runIds(log.log([...facts, ...second.slice(1)])), ["run", "run2"])

@@ -43,7 +43,7 @@ export const ofRun = (records: ReadonlyArray<CanonicalRecord>, runId: string): R
   for (const record of records) {
     const { at, sequence } = record
     const said = Payload.legible(record.payload)
-    if (said._tag === "ApprovalResolved") close(said.approvalId, at, said.decision === "denied")
+    if (said._tag === "ApprovalResolved") close(said.approvalId, at, false)
     if (!("runId" in said) || said.runId !== runId) continue
     if (said._tag === "ModelResponded") {
       const label = `Model call ${said.step}`

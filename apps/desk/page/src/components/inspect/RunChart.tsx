@@ -46,6 +46,7 @@ export const RunChart = ({
           <li data-kind="model">model</li>
           <li data-kind="tool">tool</li>
           <li data-kind="wait">waits for a person</li>
+          {spans.some(({ isFailure }) => isFailure) ? <li data-kind="failure">failed or cut off</li> : null}
         </ul>
       }
     >
