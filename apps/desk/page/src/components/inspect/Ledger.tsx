@@ -23,7 +23,7 @@ export const Ledger = ({
       {value === undefined ? (
         <p className="muted">{failure ?? "Loading…"}</p>
       ) : value.text === "" ? (
-        <p className="muted">This run was given none: there were no earlier turns.</p>
+        <p className="muted">This run was given none: there was nothing to tell of other conversations.</p>
       ) : (
         <>
           <p className="muted">{bytes(value.bytes)}, as the model was shown it</p>
