@@ -91,6 +91,7 @@ it("everything can be done with the keyboard alone", async ({ desk, open }) => {
   await page.keyboard.press("Enter")
   await sees("I have sent € 9.90 back")
   await is("Idle")
+  assert.include(await focus(), "refund_order")
   await page.keyboard.press("i")
   assert.isTrue(await composer.evaluate((field) => field === document.activeElement))
   await page.keyboard.type("write a long answer")
@@ -100,6 +101,7 @@ it("everything can be done with the keyboard alone", async ({ desk, open }) => {
   await page.keyboard.press("Enter")
   await sees("Stopped")
   await is("Idle")
+  assert.isTrue(await composer.evaluate((field) => field === document.activeElement))
   // A menu and its dialog, with focus given back.
   await button("Actions on the conversation").focus()
   await page.keyboard.press("Enter")

@@ -31,6 +31,7 @@ export const ApprovalForm = ({
       aria-labelledby={titleId}
       onSubmit={(event) => {
         event.preventDefault()
+        focusCall(event.currentTarget)
         const given = reason.trim() === "" ? {} : { reason: reason.trim() }
         void perform(conversationId, approval, { decision: "denied", ...given })
       }}
@@ -59,7 +60,10 @@ export const ApprovalForm = ({
               type="button"
               className="primary"
               disabled={isBusy}
-              onClick={() => void perform(conversationId, approval, { decision: "approved" })}
+              onClick={(event) => {
+                focusCall(event.currentTarget)
+                void perform(conversationId, approval, { decision: "approved" })
+              }}
             >
               Approve
             </button>
@@ -72,3 +76,9 @@ export const ApprovalForm = ({
     </form>
   )
 }
+
+// --- internal ---
+
+/** The buttons go with the decision; whoever pressed one by a key goes on from the line of the call, which stays. */
+const focusCall = (within: Element): void =>
+  within.closest(".call")?.querySelector("summary")?.focus({ preventScroll: true })

@@ -61,7 +61,16 @@ export const Composer = ({ shown }: { readonly shown: Shown }) => {
       <div className="buttons">
         {isRunning ? (
           <>
-            <button type="button" className="stop" disabled={isStopping} onClick={() => void stop(conversationId)}>
+            <button
+              type="button"
+              className="stop"
+              disabled={isStopping}
+              onClick={(event) => {
+                void stop(conversationId)
+                // The button goes with the run, and whoever pressed it by a key would be left nowhere.
+                if (event.detail === 0) field.current?.focus()
+              }}
+            >
               <Square aria-hidden size={12} fill="currentColor" /> Stop
             </button>
             <button
