@@ -64,6 +64,19 @@ describe("a conversation", () => {
     assert.strictEqual(await tab.page.locator(".suggestions").count(), 0)
   })
 
+  it("takes a message of 100,000 characters, and says of a longer one that it ends there", async ({ open }) => {
+    const tab = await open()
+    const longest = "ab ".repeat(33_334).slice(0, 99_999)
+    await tab.page.getByRole("button", { name: "New", exact: true }).click()
+    await tab.composer.fill(longest)
+    assert.strictEqual(await tab.page.getByText("A message ends here").count(), 0)
+    await tab.composer.fill(`${longest}and more`)
+    await tab.sees("A message ends here: it has 100,000 characters at most.")
+    await tab.composer.press("Enter")
+    await tab.is("Idle")
+    await tab.sees("I am the desk's offline stand-in")
+  })
+
   it("says that a provider failed, and what can be done", async ({ open }) => {
     const tab = await open()
     await begin(tab, "simulate a provider error")

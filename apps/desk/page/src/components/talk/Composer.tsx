@@ -6,6 +6,7 @@ import { type KeyboardEvent, useEffect, useRef, useState } from "react"
 import { maxTextLength } from "../../../../src/api/TalkApi.ts"
 import { cancel, say } from "../../state/actions.ts"
 import { draft } from "../../state/draft.ts"
+import { number } from "../../format.ts"
 import type { OnBusy } from "../../state/Outbox.ts"
 import { useAction } from "../../state/useAction.ts"
 import type { Shown } from "../../state/useConversation.ts"
@@ -58,6 +59,11 @@ export const Composer = ({ shown }: { readonly shown: Shown }) => {
           onKeyDown={onKeyDown}
         />
       </div>
+      {text.length < maxTextLength ? null : (
+        <p className="composer-end" role="status">
+          A message ends here: it has {number(maxTextLength)} characters at most.
+        </p>
+      )}
       <div className="buttons">
         {isRunning ? (
           <>
