@@ -53,6 +53,8 @@ type DeskServices = Layer.Success<ReturnType<typeof deskOf>>
 
 type AtDesk = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, Exclude<R, DeskServices> | Caller>
 
+// What an effect needs beyond a desk is its caller's to give.
+// @effect-diagnostics-next-line leakingRequirements:off
 export class Desks extends Context.Service<
   Desks,
   {
