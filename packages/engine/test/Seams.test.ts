@@ -1,5 +1,5 @@
 import { Ids, Seams } from "@colloquy/session"
-import { ConversationStore } from "@colloquy/store"
+import { Conversations, ConversationStore } from "@colloquy/store"
 import { MemoryDatabase } from "@colloquy/storage-memory"
 import { assert, describe, it } from "@effect/vitest"
 import * as Deferred from "effect/Deferred"
@@ -13,6 +13,7 @@ import * as Tool from "effect/ai/Tool"
 import * as Toolkit from "effect/ai/Toolkit"
 import { Agent, AgentRuntime } from "../src/index.ts"
 import { ScriptedModel } from "../src/testing/index.ts"
+import { heldAt } from "./speaking.ts"
 import {
   calls,
   conversationId,
@@ -194,6 +195,36 @@ describe("who records runs", () => {
         handlers(),
         ScriptedModel.layer([calls([lookUp("c1")]), text("a"), text("b")])
       ])
+    )
+  })
+
+  it.effect("is told nothing of what was redacted while the run went on, also where a summary hides it", () => {
+    const { layer, told } = noting()
+    return Effect.gen(function* () {
+      const paid = yield* heldAt
+      yield* Effect.gen(function* () {
+        const run = yield* AgentRuntime.start(desk, "My card is 4242.", { conversationId })
+        yield* paid.reached
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        const summary = "They want a refund."
+        yield* writer.append([{ _tag: "Compacted", kind: "summary", coversThrough: 3, pinned: [2], summary }])
+        yield* writer.redact({ sequences: [3], reason: "a card" })
+        yield* paid.open
+        assert.strictEqual((yield* run.await).outcome, "completed")
+        assert.deepStrictEqual(tagsOf(told[0]!), [
+          "RunStarted",
+          "Redacted",
+          "ModelResponded",
+          "ToolCallStarted",
+          "ToolCallSettled",
+          "ModelResponded",
+          "RunEnded"
+        ])
+        assert.notInclude(JSON.stringify(told), "4242")
+      }).pipe(Effect.provide(handlers({ refund: () => paid.hold })))
+    }).pipe(
+      Effect.scoped,
+      Effect.provide([Layer.provide(fresh(), layer), ScriptedModel.layer([calls([refund("c1")]), text("Paid.")])])
     )
   })
 

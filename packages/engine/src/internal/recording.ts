@@ -22,42 +22,44 @@ export interface Recording {
   readonly tell: Effect.Effect<void>
 }
 
-/** Gathers what a run writes, behind what the log has of it. */
+/** Notes the ends that a run writes, and reads what the log has of each run once that is told. */
 export const recording = (
   turn: Seams.Turn,
   recorder: Seams.Recorder | undefined,
-  journal: Pick<Journal, "conversationId" | "isStored" | "records">,
+  journal: Pick<Journal, "conversationId" | "isStored" | "records" | "state">,
   store: Storage["store"] | undefined
 ): Recording => {
   if (recorder === undefined) return { onRecords: () => undefined, tell: Effect.void }
-  // A summary may hide the beginning of a run before it is over.
-  const records = [...journal.records()]
   const ended: Array<EndRecord> = []
 
-  const tellOf = Effect.fnUntraced(function* (atHand: ReadonlyArray<CanonicalRecord>, end: EndRecord) {
-    const { outcome, runId } = end.payload
+  /** None is kept from when it was written: it may have been redacted since. */
+  const recordsFrom = (runId: RunId): Effect.Effect<ReadonlyArray<CanonicalRecord>, ReadError> => {
     const { conversationId } = journal
-    // A summary may have hidden the beginning before this process had it at hand.
-    const isWhole = store === undefined || conversationId === undefined || atHand.some(isStartOf(runId))
-    const own = ownOf(isWhole ? atHand : yield* backFrom(store, conversationId, end), runId)
+    const atHand = journal.records()
+    const { visibleFrom } = journal.state().window
+    const isStart = isStartOf(runId)
+    const isWhole = atHand.some((record) => record.sequence >= visibleFrom && isStart(record))
+    // A summary may hide the beginning of a run before it is over.
+    return isWhole || store === undefined || conversationId === undefined
+      ? Effect.succeed(atHand)
+      : backTo(isStart, store, conversationId)
+  }
+
+  const tellOf = Effect.fnUntraced(function* (end: EndRecord) {
+    const { outcome, runId } = end.payload
+    const own = ownOf(yield* recordsFrom(runId), runId)
     const whose = runId === turn.runId ? turn : turnOf(own, { ...turn, ...startOf(own), runId })
     yield* recorder({ ...whose, outcome, records: own })
   })
 
   return {
-    onRecords: (fresh) => {
-      records.push(...fresh)
-      ended.push(...fresh.filter(isEnd))
-    },
+    onRecords: (fresh) => void ended.push(...fresh.filter(isEnd)),
     tell: Effect.suspend(() => {
       if (!journal.isStored()) return Effect.void
-      // The log has what others wrote, too, and what was written while the store failed as it is stored.
-      const all = [...new Map([...records, ...journal.records()].map((record) => [record.recordId, record])).values()]
-      const inOrder = all.toSorted((a, b) => a.sequence - b.sequence)
       return Effect.forEach(
         ended.splice(0),
         (end) =>
-          Effect.catchCause(tellOf(inOrder, end), (cause) =>
+          Effect.catchCause(tellOf(end), (cause) =>
             logFault(`the recorder of runs broke at run ${end.payload.runId}`, cause)
           ),
         { discard: true }
@@ -93,14 +95,14 @@ type EndRecord = CanonicalRecord & { readonly payload: { readonly _tag: "RunEnde
 
 const isEnd = (record: CanonicalRecord): record is EndRecord => record.payload._tag === "RunEnded"
 
-/** What the log has from a run's start to its end, read from there: it may be long behind the conversation's start. */
-const backFrom = (
+/** What the log has from a run's start on, read from its end: the run may begin long behind the conversation. */
+const backTo = (
+  isStart: (record: CanonicalRecord) => boolean,
   store: Storage["store"],
-  conversationId: ConversationId,
-  { payload, sequence }: EndRecord
+  conversationId: ConversationId
 ): Effect.Effect<ReadonlyArray<CanonicalRecord>, ReadError> =>
-  store.read({ conversationId, through: sequence, reverse: true }).pipe(
-    Stream.takeUntil(isStartOf(payload.runId)),
+  store.read({ conversationId, reverse: true }).pipe(
+    Stream.takeUntil(isStart),
     Stream.runCollect,
     Effect.map((records) => records.toReversed())
   )
