@@ -5,8 +5,9 @@
  * @since 0.1.0
  */
 import type { Command } from "@colloquy/capabilities/CommandQueues"
+import type { CanonicalRecord } from "@colloquy/session/CanonicalRecord"
 import type { RunId } from "@colloquy/session/Ids"
-import type * as Payload from "@colloquy/session/Payload"
+import * as Payload from "@colloquy/session/Payload"
 import type { StoreUnavailable } from "@colloquy/store/StoreError"
 import type { WriteError } from "@colloquy/store/Writer"
 import * as Effect from "effect/Effect"
@@ -107,17 +108,15 @@ export const inputFact = (
 const tell = <E>(context: RunContext<E>, { commands }: Intake): Effect.Effect<void> =>
   Effect.forEach(commands, (command) => delivered(context, command), { discard: true })
 
-const delivered = <E>({ journal, queues, runId }: RunContext<E>, command: Command): Effect.Effect<void> => {
-  const record = journal
-    .records()
-    .findLast(({ payload }) => payload._tag === "InputRecorded" && isOf(payload, command, runId))
-  return record === undefined ? Effect.void : queues.delivered(command.inputId, record.sequence)
+const delivered = <E>(context: RunContext<E>, command: Command): Effect.Effect<void> => {
+  const record = recordOf(context, command)
+  return record === undefined ? Effect.void : context.queues.delivered(command.inputId, record.sequence)
 }
 
-const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Command>): Intake => {
+const intake = <E>(context: RunContext<E>, commands: ReadonlyArray<Command>): Intake => {
+  const { journal, runId } = context
   // An input that was handed back after a failure may be in the log all the same, and be offered again.
-  const known = journal.records().flatMap(({ payload }) => (payload._tag === "InputRecorded" ? [payload] : []))
-  const fresh = commands.filter((command) => !known.some((input) => isOf(input, command, runId)))
+  const fresh = commands.filter((command) => recordOf(context, command) === undefined)
   return {
     commands,
     facts: [
@@ -136,13 +135,20 @@ const intake = <E>({ journal, runId }: RunContext<E>, commands: ReadonlyArray<Co
   }
 }
 
+/** The last record of an input, if it is there. */
+const recordOf = <E>({ journal, runId }: RunContext<E>, command: Command): CanonicalRecord | undefined =>
+  journal.records().findLast(({ payload }) => isOf(payload, command, runId))
+
 /**
  * Whether a record is of this input. What the run began with, or an earlier one has read, may be delivered once more by its
- * source: it is one input, if it says the same.
+ * source: it is one input, if it says the same. What was redacted cannot be compared, and is not to come back.
  */
-const isOf = (input: Payload.InputRecorded, { inputId, kind, message }: Command, runId: RunId): boolean =>
-  input.inputId === inputId &&
-  ((input.runId === runId && input.kind === kind) || wordsOf(input.message) === wordsOf(message))
+const isOf = (payload: Payload.Payload, { inputId, kind, message }: Command, runId: RunId): boolean => {
+  const input = Payload.legible(payload)
+  if (input._tag !== "InputRecorded" || input.kind === "background" || input.inputId !== inputId) return false
+  const isOwn = input.runId === runId && input.kind === kind
+  return isOwn || !("message" in input) || wordsOf(input.message) === wordsOf(message)
+}
 
 /** What the model is told of a background agent's end. */
 const reportOf = (journal: Journal, taskId: string, settledAt: number): string => {

@@ -213,6 +213,34 @@ describe("an input that a run was told while it went on", () => {
       )
     }).pipe(Effect.provide([fresh(), handlers()]))
   )
+
+  it.effect("is not brought back by its source once it is redacted", () =>
+    Effect.gen(function* () {
+      const held = [yield* heldAt, yield* heldAt]
+      const model = ScriptedModel.layerOf(
+        ({ call }) =>
+          () =>
+            Effect.as(held[call]?.hold ?? Effect.void, text("ok"))
+      )
+      yield* Effect.gen(function* () {
+        const [answer, later] = held
+        const secret = "My card is 4242."
+        const run = yield* AgentRuntime.start(desk, secret, first)
+        yield* answer!.reached
+        yield* answer!.open
+        yield* run.await
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        yield* writer.redact({ sequences: [3], reason: "a card" })
+        const next = yield* AgentRuntime.start(desk, "next", { conversationId, inputId: "m2" })
+        yield* later!.reached
+        const receipt = yield* acceptedBy(next.followUp(secret, { inputId: "m1" }))
+        yield* later!.open
+        yield* next.await
+        assert.deepStrictEqual(yield* receipt.await, { _tag: "Done", sequence: 3, answered: true })
+        assert.notInclude(JSON.stringify(yield* payloads), "4242")
+      }).pipe(Effect.scoped, Effect.provide(model))
+    }).pipe(Effect.provide([fresh(), handlers()]))
+  )
 })
 
 describe("looking for an input", () => {
