@@ -88,8 +88,11 @@ export class SessionLedger extends Context.Service<
      * deadline. Afterwards the older turns that the next block has no room for are condensed in the background.
      */
     readonly record: (turn: Turn) => Effect.Effect<Outcome>
-    /** As `record`, in the background where it asks a model; `earlier` of this process waits for it. */
-    readonly recordBehind: (turn: Turn) => Effect.Effect<void>
+    /**
+     * As `record`, in the background where it asks a model; `earlier` of this process waits for it. `isCurrent` is asked behind
+     * the model: a turn of which something was removed meanwhile is not recorded.
+     */
+    readonly recordBehind: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<void>
     /**
      * Puts what is known now of a turn in the place of its entry. As `record`, but false where it is refused or has no entry
      * of its own: it was not recorded, another one stands for it, or it is gone.
@@ -199,9 +202,16 @@ export const make = Effect.fnUntraced(function* (
     yield* Effect.logError(`turn ${entry.runId} of ${entry.conversationKey} is not in the ledger: ${error.message}`)
   })
 
-  const record = Effect.fn("SessionLedger.record")(function* (turn: Turn): Effect.fn.Return<Outcome> {
+  const record = Effect.fn("SessionLedger.record")(function* (
+    turn: Turn,
+    isCurrent?: Effect.Effect<boolean>
+  ): Effect.fn.Return<Outcome> {
     const made = yield* entryFor(turn)
     if (Result.isFailure(made)) return Outcome.Refused({ reason: made.failure })
+    if (isCurrent !== undefined && !(yield* isCurrent)) {
+      yield* LedgerMetrics.count(LedgerMetrics.turns, { outcome: "refused" })
+      return Outcome.Refused({ reason: "removed" })
+    }
     const entry = made.success
     const { maxEntries } = yield* settings.current
     const result = yield* Effect.result(store.record({ entry, maxEntries }))
@@ -252,11 +262,14 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return SessionLedger.of({
-    record,
+    record: (turn) => record(turn),
     revise,
-    recordBehind: (turn) =>
+    recordBehind: (turn, isCurrent) =>
       rewriter.auxiliary !== undefined && turn.outOfBudget !== true && Condense.asksModel(turn.calls)
-        ? pending.run(nameOf({ agent: turn.agent, conversationKey: turn.conversationKey ?? "" }), record(turn))
+        ? pending.run(
+            nameOf({ agent: turn.agent, conversationKey: turn.conversationKey ?? "" }),
+            record(turn, isCurrent)
+          )
         : Effect.asVoid(record(turn)),
     earlier: Effect.fn("SessionLedger.earlier")(function* (request) {
       const { account, entries, gone } = yield* read(request)

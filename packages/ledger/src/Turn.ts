@@ -65,9 +65,18 @@ export interface Turn {
 }
 
 /**
- * Why a turn is not recorded: the switch is off, it is not over or crashed, or nothing could find it again.
+ * Why a turn is not recorded: the switch is off, it is not over or crashed, nothing could find it again, or what it was made
+ * of was removed while it was being rewritten.
  *
  * @category models
  * @since 0.1.0
  */
-export type RefusalReason = "disabled" | "suspended" | "crashed" | "no-key" | "not-a-key" | "event" | "no-work-key"
+export type RefusalReason =
+  | "disabled"
+  | "suspended"
+  | "crashed"
+  | "no-key"
+  | "not-a-key"
+  | "event"
+  | "no-work-key"
+  | "removed"

@@ -22,7 +22,7 @@ import { entryIdOf } from "./entryId.ts"
 
 interface Ledger {
   readonly record: (turn: Turn) => Effect.Effect<unknown>
-  readonly recordBehind: (turn: Turn) => Effect.Effect<void>
+  readonly recordBehind: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<void>
   readonly revise: (turn: Turn) => Effect.Effect<boolean>
   readonly earlier: (request: {
     readonly agent: LedgerName["agent"]
@@ -117,7 +117,11 @@ export const make = ({
     const turn = fromRun(records, undefined, ledger.isReadOnly)
     // A run that was closed by a repair is forgotten when the next turn begins.
     if (Option.isNone(turn)) yield* Effect.logDebug(`run ${runId} has nothing to record`)
-    else yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId })
+    else {
+      const isCurrent =
+        past === undefined || conversationId === undefined ? undefined : isStill(past(conversationId), runId, records)
+      yield* ledger.recordBehind({ ...turn.value, conversationKey, workKey, conversationId }, isCurrent)
+    }
     const others = new Set(records.flatMap(({ payload }) => TurnReport.runOf(payload) ?? []))
     others.delete(runId)
     if (past === undefined || conversationId === undefined || others.size === 0) return
@@ -185,4 +189,21 @@ const recordsOf = (
   return Effect.map(Stream.runDrain(Stream.takeUntil(log, take)), () =>
     started ? { records: records.toReversed(), ended } : undefined
   )
+}
+
+/**
+ * Whether a log still has these records of a run as they were: an erasure finds no entry to remove that is not there yet.
+ * Where that cannot be read it is not so: the turn stays noted, and is looked for when the next one begins.
+ */
+const isStill = (
+  log: Stream.Stream<CanonicalRecord, unknown>,
+  runId: RunId,
+  records: ReadonlyArray<CanonicalRecord>
+): Effect.Effect<boolean> => {
+  const whole = new Set(records.flatMap(({ payload, recordId }) => (payload._tag === "Redacted" ? [] : [recordId])))
+  const isRemoved = ({ payload, recordId }: CanonicalRecord) => payload._tag === "Redacted" && whole.has(recordId)
+  return Effect.match(recordsOf(log, runId), {
+    onSuccess: (found) => found !== undefined && !found.records.some(isRemoved),
+    onFailure: () => false
+  })
 }

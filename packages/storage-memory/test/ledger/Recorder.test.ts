@@ -112,6 +112,28 @@ const ended = (name: string, fields: Partial<Payload.RunEnded> = {}): ReadonlyAr
   }
 ]
 
+/** A call whose argument is too long to be kept as it is. */
+const posted = (name: string): ReadonlyArray<Payload.Written> => [
+  {
+    _tag: "ModelResponded",
+    runId: runId(name),
+    step: 1,
+    agent,
+    finishReason: "stop",
+    content: [{ type: "tool-call", id: "c1", name: "post", params: { body: "x".repeat(300) } }]
+  },
+  {
+    _tag: "ToolCallSettled",
+    runId: runId(name),
+    step: 1,
+    callId: ToolCallId.make("c1"),
+    name: "post",
+    outcome: "success",
+    isFailure: false,
+    result: null
+  }
+]
+
 /** The run's end is stored, and the recorder is told. */
 const records = Effect.fnUntraced(function* (
   name: string,
@@ -479,6 +501,39 @@ describe("erasing", () => {
 })
 
 describe("the end of a ledger", () => {
+  for (const how of ["redacted", "erased"] as const) {
+    it.effect(`leaves nothing of what is ${how} while a model rewrites its calls`, () =>
+      Effect.gen(function* () {
+        const database = MemoryDatabase.make()
+        const [asked, answer] = [yield* Deferred.make<void>(), yield* Deferred.make<string>()]
+        const { layer } = auxiliary(() => Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)))
+        const ledgers = ledgerOver(MemoryStorage.layerWith({ database }), {}, layer)
+        yield* Effect.gen(function* () {
+          yield* starts("m1")
+          yield* records("m1", yield* append([...started("m1"), ...posted("m1"), ...ended("m1")]))
+          yield* Deferred.await(asked)
+          if (how === "erased") {
+            yield* ConversationStore.ConversationStore.use((store) => store.erase({ conversationId }))
+          } else {
+            const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+            yield* writer.redact({ sequences: [3], reason: "asked for" })
+          }
+          yield* Deferred.succeed(answer, "what was posted")
+          yield* SessionLedger.SessionLedger.use(({ idle }) => idle)
+          assert.notInclude(JSON.stringify(yield* stored), "Please do m1.")
+          yield* starts("m2", how === "erased" ? { conversationId: ConversationId.make("desk/2") } : {})
+          assert.notInclude(JSON.stringify(yield* stored), "Please do m1.")
+          assert.deepStrictEqual(yield* workKeys, how === "erased" ? [] : ["m1"])
+        }).pipe(
+          Effect.scoped,
+          Effect.provide(
+            SessionLedger.layerRecorder.pipe(Layer.provideMerge(Conversations.layer), Layer.provideMerge(ledgers))
+          )
+        )
+      })
+    )
+  }
+
   it.effect("waits for what is being recorded", () =>
     Effect.gen(function* () {
       const database = MemoryDatabase.make()
@@ -489,25 +544,9 @@ describe("the end of a ledger", () => {
         Layer.provideMerge(SessionLedger.layerRecorder, ledgerOver(MemoryStorage.layerWith({ database }), {}, layer)),
         scope
       )
-      const call: Payload.Written = {
-        _tag: "ModelResponded",
-        runId: runId("m1"),
-        step: 1,
-        agent,
-        finishReason: "stop",
-        content: [{ type: "tool-call", id: "c1", name: "post", params: { body: "x".repeat(300) } }]
-      }
-      const settled: Payload.Written = {
-        _tag: "ToolCallSettled",
-        runId: runId("m1"),
-        step: 1,
-        callId: ToolCallId.make("c1"),
-        name: "post",
-        outcome: "success",
-        isFailure: false,
-        result: null
-      }
-      const log = yield* append([...started("m1"), call, settled, ...ended("m1")]).pipe(Effect.provide(fresh()))
+      const log = yield* append([...started("m1"), ...posted("m1"), ...ended("m1")]).pipe(
+        Effect.provide(process(database))
+      )
       yield* Effect.provideContext(records("m1", log), context)
       const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
       yield* Effect.yieldNow
