@@ -86,12 +86,11 @@ export class SessionLedger extends Context.Service<
      *
      * Idempotent by conversation and run. Arguments and errors that are too long are rewritten first, each within the
      * deadline. Afterwards the older turns that the next block has no room for are condensed in the background.
+     *
+     * `isCurrent` is asked behind the rewriting: a turn of which something was removed meanwhile is not recorded.
      */
-    readonly record: (turn: Turn) => Effect.Effect<Outcome>
-    /**
-     * As `record`, in the background where it asks a model; `earlier` of this process waits for it. `isCurrent` is asked behind
-     * the model: a turn of which something was removed meanwhile is not recorded.
-     */
+    readonly record: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<Outcome>
+    /** As `record`, in the background where it asks a model; `earlier` of this process waits for it. */
     readonly recordBehind: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<void>
     /**
      * Puts what is known now of a turn in the place of its entry. As `record`, but false where it is refused or has no entry
@@ -262,7 +261,7 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return SessionLedger.of({
-    record: (turn) => record(turn),
+    record,
     revise,
     recordBehind: (turn, isCurrent) =>
       rewriter.auxiliary !== undefined && turn.outOfBudget !== true && Condense.asksModel(turn.calls)

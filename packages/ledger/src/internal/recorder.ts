@@ -21,7 +21,7 @@ import * as TurnReport from "../TurnReport.ts"
 import { entryIdOf } from "./entryId.ts"
 
 interface Ledger {
-  readonly record: (turn: Turn) => Effect.Effect<unknown>
+  readonly record: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<unknown>
   readonly recordBehind: (turn: Turn, isCurrent?: Effect.Effect<boolean>) => Effect.Effect<void>
   readonly revise: (turn: Turn) => Effect.Effect<boolean>
   readonly earlier: (request: {
@@ -59,7 +59,7 @@ export const make = ({
     const turn = fromRun(found.records, undefined, ledger.isReadOnly)
     if (Option.isNone(turn)) return yield* store.settle(name, [entryId])
     yield* Effect.logInfo(`turn ${runId} of ${name.conversationKey} had ended without being recorded`)
-    yield* ledger.record({ ...turn.value, ...name })
+    yield* ledger.record({ ...turn.value, ...name }, isStill(past(conversationId), runId, found.records))
   })
 
   /** What was reported of runs behind their ends: their entries are made anew, of all that the log has now. */

@@ -16,6 +16,7 @@ import * as Context from "effect/Context"
 import * as Deferred from "effect/Deferred"
 import * as Effect from "effect/Effect"
 import * as Exit from "effect/Exit"
+import * as Fiber from "effect/Fiber"
 import * as Layer from "effect/Layer"
 import * as Option from "effect/Option"
 import * as Scope from "effect/Scope"
@@ -501,6 +502,34 @@ describe("erasing", () => {
 })
 
 describe("the end of a ledger", () => {
+  it.effect("leaves nothing of what is redacted while a model rewrites a turn that was missed", () =>
+    Effect.gen(function* () {
+      const database = MemoryDatabase.make()
+      const [asked, answer] = [yield* Deferred.make<void>(), yield* Deferred.make<string>()]
+      const { layer } = auxiliary(() => Effect.andThen(Deferred.succeed(asked, undefined), Deferred.await(answer)))
+      const ledgers = ledgerOver(MemoryStorage.layerWith({ database }), {}, layer)
+      yield* Effect.gen(function* () {
+        yield* starts("m1")
+        yield* append([...started("m1"), ...posted("m1"), ...ended("m1")])
+        const next = yield* Effect.forkScoped(starts("m2"))
+        yield* Deferred.await(asked)
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        yield* writer.redact({ sequences: [3], reason: "asked for" })
+        yield* Deferred.succeed(answer, "what was posted")
+        yield* Fiber.join(next)
+        assert.notInclude(JSON.stringify(yield* stored), "Please do m1.")
+        yield* starts("m3")
+        assert.notInclude(JSON.stringify(yield* stored), "Please do m1.")
+        assert.deepStrictEqual(yield* workKeys, ["m1"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          SessionLedger.layerRecorder.pipe(Layer.provideMerge(Conversations.layer), Layer.provideMerge(ledgers))
+        )
+      )
+    })
+  )
+
   for (const how of ["redacted", "erased"] as const) {
     it.effect(`leaves nothing of what is ${how} while a model rewrites its calls`, () =>
       Effect.gen(function* () {
