@@ -23,6 +23,15 @@ const piece = (offset: number, text: string): LiveUpdate => ({
 const loaded = (count: number) => Talk.withTail(Talk.unknown(log.conversationId, false), records.slice(0, count))
 const sequences = (talk: Talk.Talk) => talk.view.records.map(({ sequence }) => sequence)
 
+describe("a conversation that is not there", () => {
+  it("leaves nothing of what was held of it, and one that is new is no such", () => {
+    const gone = Talk.missing(loaded(5))
+    assert.deepStrictEqual([gone.phase, gone.view.records.length, gone.details], ["missing", 0, undefined])
+    const begun = Talk.unknown(log.conversationId, true)
+    assert.strictEqual(Talk.missing(begun), begun)
+  })
+})
+
 describe("a conversation that is watched", () => {
   it("holds each record once, whatever is told twice", () => {
     const talk = Talk.withEvents(

@@ -120,7 +120,7 @@ export class OpenConversation {
 
   private missed(error: unknown) {
     this.talk.update((talk) => {
-      if (isTagged(error, "NotFound")) return talk.phase === "new" ? talk : { ...talk, phase: "missing" }
+      if (isTagged(error, "NotFound")) return Talk.missing(talk)
       const phase = talk.phase === "loading" ? "failed" : talk.phase
       return { ...talk, phase, connection: "lost", failure: error === undefined ? undefined : describe(error) }
     })

@@ -54,6 +54,10 @@ export const withEarlier = (talk: Talk, earlier: ReadonlyArray<CanonicalRecord>)
   return { ...talk, isWhole: isFirst(records) || earlier.length === 0, view: { ...talk.view, records } }
 }
 
+/** Of a conversation that the server does not have: nothing that was held of a deleted one stays in the page. */
+export const missing = (talk: Talk): Talk =>
+  talk.phase === "new" ? talk : { ...unknown(talk.conversationId, false), phase: "missing" }
+
 /**
  * With a connection: what was coming through the last one is void, for whoever joins behind a record is told all that has
  * come since. (A server that was killed in between says nothing of it any more.)
