@@ -479,6 +479,39 @@ describe("joining from a cursor", () => {
     }).pipe(Effect.scoped, Effect.provide(layer))
   )
 
+  it.effect("is read on from what was shown last when the store has not answered for a while", () =>
+    Effect.gen(function* () {
+      const from: Array<number> = []
+      const flaky = Layer.effect(
+        ConversationStore.ConversationStore,
+        ConversationStore.ConversationStore.useSync((store) => ({
+          ...store,
+          observe: (request) => {
+            from.push(request.after)
+            const records = store.observe(request)
+            return from.length > 1 ? records : Stream.concat(Stream.take(records, 2), Stream.fail(down))
+          }
+        }))
+      ).pipe(Layer.provide(MemoryStorage.layer))
+      yield* Effect.gen(function* () {
+        const service = yield* tracker
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        const { seen } = yield* watching(service)
+        for (const title of ["two", "three", "four"]) yield* writer.append([{ _tag: "MetadataChanged", title }])
+        yield* settled
+        yield* TestClock.adjust("1 second")
+        yield* settled
+        assert.deepStrictEqual(wordsOf(seen), ["Recorded 2", "Recorded 3", "Recorded 4"])
+        assert.deepStrictEqual(from, [1, 3])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, flaky))
+        )
+      )
+    })
+  )
+
   it.effect("of a conversation that nobody has begun shows what comes", () =>
     Effect.gen(function* () {
       const service = yield* tracker

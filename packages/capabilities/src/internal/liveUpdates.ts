@@ -80,8 +80,7 @@ export const make = Effect.fnUntraced(function* (
       // Somebody came meanwhile, and found that the store was observed.
     }
     if (store === undefined || (yield* FiberMap.has(observers, conversationId))) return
-    const known = channel.sequence()
-    const after = known > 0 ? known : yield* tailOf(store, conversationId)
+    const end = channel.sequence() > 0 ? 0 : yield* tailOf(store, conversationId)
     // Meanwhile a run may have begun, or the watcher left.
     if (!isOpen || tracked.runs > 0 || channel.watchers() === 0) return
     yield* FiberMap.run(
@@ -89,9 +88,9 @@ export const make = Effect.fnUntraced(function* (
       conversationId,
       Effect.gen(function* () {
         // What a run has shown and could not store before its end is not stored any more.
-        if (known > 0) channel.lost((yield* store.tail({ conversationId })).sequence)
-        const from = known > 0 ? channel.sequence() : after
-        yield* Stream.runForEach(store.observe({ conversationId, after: from }), (record) =>
+        if (channel.sequence() > 0) channel.lost((yield* store.tail({ conversationId })).sequence)
+        const after = channel.sequence() > 0 ? channel.sequence() : end
+        yield* Stream.runForEach(store.observe({ conversationId, after }), (record) =>
           Effect.sync(() => channel.stored(record))
         )
       }).pipe(
