@@ -512,6 +512,36 @@ describe("joining from a cursor", () => {
     })
   )
 
+  it.effect("shows what comes, and nothing older, to who began to watch while the store did not answer", () =>
+    Effect.gen(function* () {
+      let isDown = false
+      const flaky = Layer.effect(
+        ConversationStore.ConversationStore,
+        ConversationStore.ConversationStore.useSync((store) => ({
+          ...store,
+          tail: (request) => (isDown ? Effect.fail(down) : store.tail(request))
+        }))
+      ).pipe(Layer.provide(MemoryStorage.layer))
+      yield* Effect.gen(function* () {
+        const service = yield* tracker
+        const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
+        isDown = true
+        const { seen } = yield* watching(service)
+        isDown = false
+        yield* TestClock.adjust("1 second")
+        yield* settled
+        yield* writer.append([{ _tag: "MetadataChanged", title: "two" }])
+        yield* settled
+        assert.deepStrictEqual(wordsOf(seen), ["Recorded 2"])
+      }).pipe(
+        Effect.scoped,
+        Effect.provide(
+          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, flaky))
+        )
+      )
+    })
+  )
+
   it.effect("of a conversation that nobody has begun shows what comes", () =>
     Effect.gen(function* () {
       const service = yield* tracker

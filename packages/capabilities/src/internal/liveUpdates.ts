@@ -12,6 +12,7 @@ import * as Duration from "effect/Duration"
 import * as Effect from "effect/Effect"
 import * as FiberMap from "effect/FiberMap"
 import * as Latch from "effect/Latch"
+import * as Option from "effect/Option"
 import * as Schedule from "effect/Schedule"
 import * as Stream from "effect/Stream"
 import type { Cursor, LiveUpdate } from "../LiveUpdate.ts"
@@ -80,7 +81,8 @@ export const make = Effect.fnUntraced(function* (
       // Somebody came meanwhile, and found that the store was observed.
     }
     if (store === undefined || (yield* FiberMap.has(observers, conversationId))) return
-    const end = channel.sequence() > 0 ? 0 : yield* tailOf(store, conversationId)
+    // What comes from here on is shown; of a store that does not answer, what comes once it does.
+    const known = channel.sequence() > 0 ? Option.some(0) : yield* Effect.option(tailOf(store, conversationId))
     // Meanwhile a run may have begun, or the watcher left.
     if (!isOpen || tracked.runs > 0 || channel.watchers() === 0) return
     yield* FiberMap.run(
@@ -89,6 +91,7 @@ export const make = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         // What a run has shown and could not store before its end is not stored any more.
         if (channel.sequence() > 0) channel.lost((yield* store.tail({ conversationId })).sequence)
+        const end = Option.isSome(known) ? known.value : yield* tailOf(store, conversationId)
         const after = channel.sequence() > 0 ? channel.sequence() : end
         yield* Stream.runForEach(store.observe({ conversationId, after }), (record) =>
           Effect.sync(() => channel.stored(record))
@@ -167,8 +170,11 @@ const shownByRun = (tracked: Tracked | undefined): number =>
   tracked === undefined || tracked.runs === 0 ? 0 : tracked.channel.sequence()
 
 /** The end of the log; 0 where there is none. */
-const tailOf = (store: ConversationStore["Service"], conversationId: ConversationId): Effect.Effect<number> =>
+const tailOf = (
+  store: ConversationStore["Service"],
+  conversationId: ConversationId
+): Effect.Effect<number, ReadError> =>
   store.tail({ conversationId }).pipe(
     Effect.map(({ sequence }) => sequence),
-    Effect.orElseSucceed(() => 0)
+    Effect.catchTag("ConversationNotFound", () => Effect.succeed(0))
   )
