@@ -72,6 +72,28 @@ it("a line that is cut in the middle of an answer loses nothing and doubles noth
   }
 })
 
+it("a line that goes silent without an end is given up, and what was missed is shown", async ({ desk, open }) => {
+  const wire = await wireTo(desk.url)
+  try {
+    const tab = await open({ url: wire.url })
+    // Before anything comes: what is waited for from then on is by this clock.
+    await tab.page.clock.install()
+    const conversationId = await begin(tab, "where is A-1009?")
+    await tab.is("Idle")
+    wire.stall()
+    const other = await open({ url: `${desk.url}#/c/${conversationId}` })
+    await other.sees("PA737336")
+    await other.say("orders of Ada")
+    await other.sees("brake pads")
+    assert.strictEqual(await tab.page.getByText("orders of Ada").count(), 0)
+    await tab.page.clock.fastForward(40_000)
+    await tab.sees("brake pads")
+    await tab.is("Idle")
+  } finally {
+    await wire.close()
+  }
+})
+
 it("a page that is open while the desk is upgraded says so, and loses nothing by its reload", async ({
   desk,
   open

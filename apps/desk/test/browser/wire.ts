@@ -9,6 +9,8 @@ export interface Wire {
   /** Ends every connection; new ones are refused until {@link mend}. */
   readonly cut: () => void
   readonly mend: () => void
+  /** Lets no more events through the connections that carry them now, and closes none; all others are as before. */
+  readonly stall: () => void
   readonly close: () => Promise<void>
 }
 
@@ -16,10 +18,14 @@ export interface Wire {
 export const wireTo = async (url: string): Promise<Wire> => {
   const port = Number(new URL(url).port)
   const open = new Set<Socket>()
+  const events = new Set<Socket>()
   let isCut = false
   const server = createServer((near) => {
     if (isCut) return void near.destroy()
     const far = connect(port, "127.0.0.1")
+    far.on("data", (data: Buffer) => {
+      if (data.includes("text/event-stream")) events.add(far)
+    })
     for (const [one, other] of [
       [near, far],
       [far, near]
@@ -29,6 +35,7 @@ export const wireTo = async (url: string): Promise<Wire> => {
       one.on("error", () => other.destroy())
       one.on("close", () => {
         open.delete(one)
+        events.delete(one)
         other.destroy()
       })
     }
@@ -45,6 +52,9 @@ export const wireTo = async (url: string): Promise<Wire> => {
     url: `http://127.0.0.1:${address.port}/`,
     cut,
     mend: () => void (isCut = false),
+    stall: () => {
+      for (const socket of events) socket.unpipe().pause()
+    },
     close: async () => {
       cut()
       server.close()

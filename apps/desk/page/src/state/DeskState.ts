@@ -8,7 +8,7 @@ import type { ConversationSummary, Run } from "../../../src/api/ConversationMode
 import type { DeskEvent } from "../../../src/api/EventsApi.ts"
 import { Desk } from "../api/Desk.ts"
 import { describe } from "../api/failure.ts"
-import { reconnecting } from "./reconnecting.ts"
+import { reconnecting, whileHeard } from "./reconnecting.ts"
 import { Store } from "./Store.ts"
 
 export interface DeskState {
@@ -88,7 +88,7 @@ export const followDesk = Effect.gen(function* () {
     // Those that go on are told first: what an earlier connection knew is void.
     desk.update((state) => ({ ...state, connection: "live", runs: new Map() }))
     yield* Queue.offer(happened, undefined)
-    yield* Stream.runForEachArray(events, (batch) =>
+    yield* Stream.runForEachArray(whileHeard(events), (batch) =>
       Effect.suspend(() => {
         for (const event of batch) apply(event)
         return batch.some(({ event }) => event !== "alive") ? Queue.offer(happened, undefined) : Effect.void

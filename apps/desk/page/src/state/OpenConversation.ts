@@ -11,7 +11,7 @@ import { Desk, start } from "../api/Desk.ts"
 import { describe, isTagged } from "../api/failure.ts"
 import { desk } from "./DeskState.ts"
 import { notify } from "./notices.ts"
-import { reconnecting } from "./reconnecting.ts"
+import { reconnecting, whileHeard } from "./reconnecting.ts"
 import { Store } from "./Store.ts"
 import * as Talk from "./Talk.ts"
 
@@ -98,7 +98,7 @@ export class OpenConversation {
     this.talk.update(Talk.connected)
     // What nothing was said in is not there to be asked for.
     if (this.talk.get().phase !== "new") yield* Effect.forkChild(this.catchUp)
-    yield* Stream.runForEachArray(events, (batch) =>
+    yield* Stream.runForEachArray(whileHeard(events), (batch) =>
       Effect.suspend(() => {
         this.talk.update((talk) => Talk.withEvents(talk, batch))
         return this.talk.get().view.hasGap ? Effect.fail(new Missed()) : Effect.void

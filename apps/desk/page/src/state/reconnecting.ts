@@ -6,6 +6,7 @@
  * number to them). A tab that nobody looks at gives its own back, and joins where it was once it is shown again.
  */
 import * as Effect from "effect/Effect"
+import * as Stream from "effect/Stream"
 
 const firstDelayMillis = 200
 const longestDelayMillis = 3000
@@ -39,7 +40,14 @@ export const reconnecting = <E, R>(
     }
   })
 
+/** Ends events when nothing has come for longer than the server is ever silent: nobody may be there any more. */
+export const whileHeard = <A, E, R>(events: Stream.Stream<A, E, R>): Stream.Stream<A, E, R> =>
+  Stream.timeout(events, silentMillis)
+
 // --- internal ---
+
+/** The server gives a sign of life every 15 seconds. */
+const silentMillis = 40_000
 
 const online = Effect.callback<void>((resume) => {
   const listen = () => resume(Effect.void)
