@@ -67,6 +67,17 @@ const viewOf = (updates: ReadonlyArray<LiveUpdate.LiveUpdate>) =>
   updates.reduce(ConversationView.fold, ConversationView.empty)
 
 const withUpdates = ConversationTracker.layerUpdates()
+
+type Store = ConversationStore.ConversationStore["Service"]
+
+/** A tracker over a store in memory that behaves otherwise in these verbs. */
+const watchedOver = (alter: (store: Store) => Partial<Store>) => {
+  const altered = Layer.effect(
+    ConversationStore.ConversationStore,
+    ConversationStore.ConversationStore.useSync((store) => ({ ...store, ...alter(store) }))
+  ).pipe(Layer.provide(MemoryStorage.layer))
+  return Layer.provideMerge(withUpdates, Layer.provideMerge(Conversations.layer, altered))
+}
 const tracker = ConversationTracker.ConversationTracker
 
 describe("runs", () => {
@@ -265,10 +276,7 @@ describe("updates", () => {
 })
 
 describe("joining from a cursor", () => {
-  const layer = Layer.provideMerge(
-    ConversationTracker.layerUpdates(),
-    Layer.provideMerge(Conversations.layer, MemoryStorage.layer)
-  )
+  const layer = watchedOver(() => ({}))
 
   it.effect("what is stored and what is live make one view, however often and from wherever it is joined", () =>
     Effect.gen(function* () {
@@ -406,13 +414,9 @@ describe("joining from a cursor", () => {
   it.effect("leaves a hole that the store does not fill, and the view says so", () =>
     Effect.gen(function* () {
       let isDown = false
-      const flaky = Layer.effect(
-        ConversationStore.ConversationStore,
-        ConversationStore.ConversationStore.useSync((store) => ({
-          ...store,
-          read: (request) => (isDown ? Stream.fail(down) : store.read(request))
-        }))
-      ).pipe(Layer.provide(MemoryStorage.layer))
+      const flaky = watchedOver((store) => ({
+        read: (request) => (isDown ? Stream.fail(down) : store.read(request))
+      }))
       yield* Effect.gen(function* () {
         const service = yield* tracker
         const run = yield* service.track(info)
@@ -424,24 +428,20 @@ describe("joining from a cursor", () => {
         assert.deepStrictEqual(wordsOf(seen), ["Recorded 1", "Recorded 3"])
         const { cursor, hasGap } = viewOf(seen)
         assert.deepStrictEqual([hasGap, cursor], [true, { sequence: 1 }])
-      }).pipe(Effect.provide(Layer.provideMerge(ConversationTracker.layerUpdates(), flaky)))
+      }).pipe(Effect.provide(flaky))
     })
   )
 
   it.effect("reaches who comes while the last watcher's reading is being ended", () =>
     Effect.gen(function* () {
       const [ending, ended] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
-      const slow = Layer.effect(
-        ConversationStore.ConversationStore,
-        ConversationStore.ConversationStore.useSync((store) => ({
-          ...store,
-          observe: (request) =>
-            Stream.ensuring(
-              store.observe(request),
-              Effect.andThen(Deferred.succeed(ending, undefined), Deferred.await(ended))
-            )
-        }))
-      ).pipe(Layer.provide(MemoryStorage.layer))
+      const slow = watchedOver((store) => ({
+        observe: (request) =>
+          Stream.ensuring(
+            store.observe(request),
+            Effect.andThen(Deferred.succeed(ending, undefined), Deferred.await(ended))
+          )
+      }))
       yield* Effect.gen(function* () {
         const service = yield* tracker
         const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
@@ -457,12 +457,7 @@ describe("joining from a cursor", () => {
         run.publish(recorded(3, responded(1, "by a run")))
         yield* settled
         assert.deepStrictEqual(wordsOf(seen), ["Recorded 2", "Recorded 3"])
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(
-          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, slow))
-        )
-      )
+      }).pipe(Effect.scoped, Effect.provide(slow))
     })
   )
 
@@ -482,17 +477,13 @@ describe("joining from a cursor", () => {
   it.effect("is read on from what was shown last when the store has not answered for a while", () =>
     Effect.gen(function* () {
       const from: Array<number> = []
-      const flaky = Layer.effect(
-        ConversationStore.ConversationStore,
-        ConversationStore.ConversationStore.useSync((store) => ({
-          ...store,
-          observe: (request) => {
-            from.push(request.after)
-            const records = store.observe(request)
-            return from.length > 1 ? records : Stream.concat(Stream.take(records, 2), Stream.fail(down))
-          }
-        }))
-      ).pipe(Layer.provide(MemoryStorage.layer))
+      const flaky = watchedOver((store) => ({
+        observe: (request) => {
+          from.push(request.after)
+          const records = store.observe(request)
+          return from.length > 1 ? records : Stream.concat(Stream.take(records, 2), Stream.fail(down))
+        }
+      }))
       yield* Effect.gen(function* () {
         const service = yield* tracker
         const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
@@ -503,25 +494,16 @@ describe("joining from a cursor", () => {
         yield* settled
         assert.deepStrictEqual(wordsOf(seen), ["Recorded 2", "Recorded 3", "Recorded 4"])
         assert.deepStrictEqual(from, [1, 3])
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(
-          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, flaky))
-        )
-      )
+      }).pipe(Effect.scoped, Effect.provide(flaky))
     })
   )
 
   it.effect("shows what comes, and nothing older, to who began to watch while the store did not answer", () =>
     Effect.gen(function* () {
       let isDown = false
-      const flaky = Layer.effect(
-        ConversationStore.ConversationStore,
-        ConversationStore.ConversationStore.useSync((store) => ({
-          ...store,
-          tail: (request) => (isDown ? Effect.fail(down) : store.tail(request))
-        }))
-      ).pipe(Layer.provide(MemoryStorage.layer))
+      const flaky = watchedOver((store) => ({
+        tail: (request) => (isDown ? Effect.fail(down) : store.tail(request))
+      }))
       yield* Effect.gen(function* () {
         const service = yield* tracker
         const writer = yield* Conversations.Conversations.use(({ open }) => open(conversationId))
@@ -533,12 +515,7 @@ describe("joining from a cursor", () => {
         yield* writer.append([{ _tag: "MetadataChanged", title: "two" }])
         yield* settled
         assert.deepStrictEqual(wordsOf(seen), ["Recorded 2"])
-      }).pipe(
-        Effect.scoped,
-        Effect.provide(
-          Layer.provideMerge(ConversationTracker.layerUpdates(), Layer.provideMerge(Conversations.layer, flaky))
-        )
-      )
+      }).pipe(Effect.scoped, Effect.provide(flaky))
     })
   )
 
